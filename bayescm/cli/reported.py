@@ -22,6 +22,7 @@ def add_parser(commands: Any) -> None:
     p.add_argument("numbers", nargs="+", metavar="METRIC=NUMBER", help="as it is printed: f1=0.80, recall=81.3%%")
     p.add_argument("--n-items", type=int, required=True, metavar="N", help="items of the test set")
     p.add_argument("--positives", type=int, metavar="N", help="those of the positive class, where they are printed")
+    p.add_argument("--folds", type=int, default=1, metavar="K", help="numbers are means over K folds (default: 1)")
     p.add_argument("--rounding", choices=tuple(ROUNDINGS), default="nearest", help="how it was rounded (nearest)")
     p.add_argument("--metrics", metavar="LIST", help="say these, too, with their uncertainty")
     p.add_argument("--seed", type=int, metavar="N", help="seed of the draws of --metrics")
@@ -39,7 +40,8 @@ def _run(arguments: argparse.Namespace) -> None:
             raise ValueError(f"{name} is given twice.")
         numbers[name] = value
     found = bayescm.from_reported(
-        numbers, n_items=arguments.n_items, positives=arguments.positives, rounding=arguments.rounding
+        numbers, n_items=arguments.n_items, positives=arguments.positives, rounding=arguments.rounding,
+        folds=arguments.folds,
     )  # fmt: skip
     document: dict[str, Any] = {name: found.attrs[name] for name in ("verdict", "at_odds")}
     document["matches"] = float(found["matches"])

@@ -29,20 +29,22 @@ _DRAWN = 400_000
 _CHUNK = 2**19
 _TOLERANCE = 1e-10  # of numbers, beside their rounding
 _NONE = np.zeros(4, np.int64), np.full(4, -1)
+_CELLS = ("tn", "fp", "fn", "tp")
 _LARGE = 1e6  # items of a cell from which on an asymptotic series is right to rounding
 
 
 class Bounds(NamedTuple):
-    """Metrics, and between which numbers each lies."""
+    """Metrics, and between which numbers each lies, or the mean of its values in so many folds."""
 
     metrics: Sequence[Metric]
     lower: Array
     upper: Array
+    folds: int = 1
 
     def without(self, i: int) -> "Bounds":
         """Return all but one."""
         rest = [metric for j, metric in enumerate(self.metrics) if j != i]
-        return Bounds(rest, np.delete(self.lower, i), np.delete(self.upper, i))
+        return Bounds(rest, np.delete(self.lower, i), np.delete(self.upper, i), self.folds)
 
     def hold(self, cells: Integers) -> NDArray[np.bool_]:
         """Say of matrices (..., 4) of TN, FP, FN and TP which fit; one without a value doesn't."""
@@ -50,6 +52,9 @@ class Bounds(NamedTuple):
         for metric, low, high in zip(self.metrics, self.lower, self.upper, strict=True):
             if not fits.any():
                 break
+            if self.folds > 1:
+                fits &= _means_fit(*hits_of(metric, cells), low - _TOLERANCE, high + _TOLERANCE, self.folds)
+                continue
             values = _values([metric], cells)[0]
             with np.errstate(invalid="ignore"):
                 fits &= (values >= low - _TOLERANCE) & (values <= high + _TOLERANCE)
@@ -85,6 +90,24 @@ class Possible:
 def _values(metrics: Sequence[Metric], cells: NDArray[np.number]) -> list[Array]:
     with np.errstate(divide="ignore", invalid="ignore"):
         return compute(metrics, cells.reshape(*cells.shape[:-1], 2, 2).astype(np.float64))
+
+
+def hits_of(metric: Metric, cells: Integers) -> tuple[Integers, Integers]:
+    """Return of matrices (..., 4) the number that a share counts, and that of which it is a share."""
+    over, under = (sum(cells[..., _CELLS.index(name)] for name in names) for names in metric.ratio or ())
+    return np.asarray(over), np.asarray(over + under)
+
+
+def _means_fit(hits: Integers, total: Integers, low: float, high: float, folds: int) -> NDArray[np.bool_]:
+    """Say for which hits of a total the mean of the folds' shares can lie between two numbers, folds as even as can be.
+
+    With a of the hits in the folds of size + 1 items, the mean is (hits (size + 1) - a) / (folds size (size + 1)).
+    """
+    size, larger = np.divmod(total, folds)
+    scale = folds * size * (size + 1)
+    least = np.maximum(hits - (folds - larger) * size, np.ceil(hits * (size + 1) - high * scale))
+    most = np.minimum(larger * (size + 1), np.floor(hits * (size + 1) - low * scale))
+    return np.asarray((size > 0) & (np.maximum(least, 0) <= np.minimum(most, hits)))
 
 
 @lru_cache(maxsize=256)
@@ -126,13 +149,17 @@ def _sorted_out(start: Integers, stop: Integers, n: int, bounds: Bounds) -> _Box
     whole = (least >= 0).all(-1)
     alive = (most >= 0).all(-1)
     least = np.maximum(least, 0)
-    for metric, low, high in zip(*bounds, strict=True):
+    for metric, low, high in zip(bounds.metrics, bounds.lower, bounds.upper, strict=True):
         signs = _signs(metric)
         if signs is None:
             whole[:] = False
             continue
         top, bottom = (np.where(np.array(signs) * side > 0, most, least) for side in (1, -1))
         (best,), (worst,), (defined,) = (_values([metric], cells) for cells in (top, bottom, least))
+        if bounds.folds > 1:  # a mean of folds is that far from the share of all items at most
+            slack = bounds.folds / 4.0 / np.maximum(hits_of(metric, least)[1], bounds.folds)
+            best, worst = best + slack, worst - slack
+            whole[:] = False
         with np.errstate(invalid="ignore"):
             alive &= ~((best < low - _TOLERANCE) | (worst > high + _TOLERANCE))
             whole &= (worst >= low - _TOLERANCE) & (best <= high + _TOLERANCE) & np.isfinite(defined)

@@ -24,6 +24,7 @@ Rounding = Literal["nearest", "truncated", "any"]
 ROUNDINGS: dict[str, tuple[float, float]] = {"nearest": (0.5, 0.5), "truncated": (0.0, 1.0), "any": (0.5, 1.0)}
 """How far below and above the printed number, in units of its last digit, the true one may lie."""
 _SIZES = 60  # of test sets around the stated one that are tried where nothing fits
+_STEPS = 2**53
 _NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)")
 _OPEN = 3e-10  # by which a truncated number stays below the next
 
@@ -43,6 +44,7 @@ def from_reported(
     positives: int | None = None,
     decimals: int | None = None,
     rounding: Rounding = "nearest",
+    folds: int = 1,
     labels: Sequence[Any] = (0, 1),
     **reported: Any,
 ) -> xr.Dataset:
@@ -66,6 +68,9 @@ def from_reported(
     rounding : {"nearest", "truncated", "any"}
         "nearest" takes a tie for either neighbour: half up, half even and what binary numbers make of it. "truncated":
         further digits were cut off. "any": one or the other.
+    folds : int
+        Of cross-validation, whose values' means are printed: folds as even as they can be, for recall and the like of
+        each class too (stratified). For shares of items or of a class: accuracy, recall, specificity and their losses.
     labels : sequence of two labels
         The negative and the positive class.
     **reported : number or str
@@ -84,13 +89,15 @@ def from_reported(
     Raises
     ------
     ValueError
-        If a metric is out of its range or has no digits.
+        If a metric is out of its range or has no digits, or its mean over folds says nothing of one matrix.
 
     Notes
     -----
     Boxes of matrices are halved until all of one fit or none; what is left is looked at one by one. Beyond 20 million
     of these a sample is, and ``matches``, ``least`` and ``most`` are estimates (the attr ``counted`` says "sample").
-    Numbers that were averaged over folds, classes or seeds are no one matrix's: then "impossible" is a right answer.
+    Numbers that were averaged over classes or seeds are no one matrix's: then "impossible" is a right answer. Nor are
+    means of folds, but for shares: with `folds` each number by itself is one that folds of such a matrix can have;
+    where folds are uneven, accuracy beside recall might need others.
 
     References
     ----------
@@ -110,7 +117,8 @@ def from_reported(
     if positives is not None and not (isinstance(positives, int | np.integer) and 0 <= positives <= n):
         raise ValueError(f"`positives` must be a whole number from 0 to `n_items`, {n}; got {positives!r}.")
     values, units = np.array(stated).T
-    bounds = Bounds(names, *ends_of(values, units, rounding))
+    lower, upper = ends_of(values, units, rounding)
+    bounds = Bounds(names, lower, upper, _check_folds(folds, names, n))
     prior = concentrations(DEFAULT_PRIOR, "dirichlet_multinomial", 2)
     found = possible(bounds, n, prior, positives)
     if not found.number and not found.exact:
@@ -121,9 +129,24 @@ def from_reported(
     return _dataset(found, bounds, values, nearest, labels).assign_attrs(
         attributes(
             n=n, verdict=_verdict(found), at_odds=at_odds, counted="all" if found.exact else "sample",
-            rounding=rounding, assumptions="all numbers are of one matrix of so many items, rounded as said",
+            rounding=rounding, assumptions="all numbers are of one matrix of so many items, rounded as said"
+            + f", and means over {bounds.folds} folds" * (bounds.folds > 1),
         )
     )  # fmt: skip
+
+
+def _check_folds(folds: int, metrics: Sequence[Metric], n: int) -> int:
+    """Return the number of folds, each with an item; refuse metrics that are no shares of a number known beforehand."""
+    if validate.positive_integer("folds", folds) > n:
+        raise ValueError(f"`folds` must not exceed `n_items`, {n}; got {folds}.")
+    for metric in metrics if folds > 1 else ():
+        whole = {cell for part in metric.ratio or () for cell in part}
+        if metric.link != "identity" or whole not in ({"tp", "fn"}, {"fp", "tn"}, {"tp", "fn", "fp", "tn"}):
+            raise ValueError(
+                f"`folds`: a mean of folds' {metric.alias or metric.name} leaves the matrix open; "
+                "state accuracy, recall or specificity."
+            )
+    return int(folds)
 
 
 def ends_of(value: Any, unit: Any, rounding: str) -> Array:
@@ -192,6 +215,8 @@ def _nearest(bounds: Bounds, i: int, items: Possibly, value: float, unit: float)
 
     low, high = 0, 1
     while not fits(-high, high):
+        if high > _STEPS:  # the others leave it no value
+            return math.nan
         low, high = high, 2 * high
     while high - low > 1:
         middle = (low + high) // 2

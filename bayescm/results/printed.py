@@ -42,7 +42,8 @@ def _at_odds(data: xr.Dataset) -> str:
     names = [name for name in str(data.attrs["at_odds"]).split(", ") if name]
     if not names:
         return "No single one of them is at odds: without any one the others don't fit, either."
-    nearest = dict(zip(data[METRIC].values.tolist(), data["nearest"].values.tolist(), strict=True))
+    known = data["nearest"].dropna(METRIC)
+    nearest = dict(zip(known[METRIC].values.tolist(), known.values.tolist(), strict=True))
     told = [f"{name} (the others leave {nearest[name]:.10g})" if name in nearest else name for name in names]
     cause = "misprinted, of other items or of the other class, or a mean over folds"
     if len(names) == 1:

@@ -1,6 +1,8 @@
 """Printed metrics against every matrix there is, counted by whole numbers alone."""
 
 import itertools
+import re
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -43,9 +45,10 @@ def fits(names, cells, printed):
     return held
 
 
-def found(names, printed, n):
+def found(names, printed, n, folds=1, positives=None):
     values = np.array(printed) / 100
-    return possible.possible(possible.Bounds(resolve(names, 2), values - 0.005, values + 0.005), n, JEFFREYS)
+    bounds = possible.Bounds(resolve(names, 2), values - 0.005, values + 0.005, folds)
+    return possible.possible(bounds, n, JEFFREYS, positives)
 
 
 def printed_of(names, cells):
@@ -282,3 +285,60 @@ def test_mixture_of_betas():
     assert abs(mixed.mean() - x.mean()) < 0.002
     assert abs(mixed.sd() - x.std()) < 0.002
     assert abs(mixed.cdf(0.5) - (x < 0.5).mean()) < 0.004
+
+
+def means_of_folds(total, folds):
+    """Return of every number of hits in a total, dealt out evenly over folds, the means its folds can have."""
+    sizes = [total // folds + (i < total % folds) for i in range(folds)]
+    means = {}
+    for hits in itertools.product(*(range(size + 1) for size in sizes)):
+        means.setdefault(sum(hits), set()).add(sum(map(Fraction, hits, sizes)) / folds)
+    return means
+
+
+@pytest.mark.parametrize(("n", "positives", "folds"), [(9, 4, 2), (11, 5, 3), (13, 6, 4), (12, 6, 3)])
+def test_means_of_folds_are_all_that_folds_can_have(n, positives, folds):
+    of_cases, of_controls, of_all = (means_of_folds(total, folds) for total in (positives, n - positives, n))
+
+    def hold(means, percents):
+        return [hits for hits, some in means.items() if any(abs(200 * one - 2 * percents) <= 1 for one in some)]
+
+    numbers = set()
+    for percents in range(101):
+        paper = found(["recall", "specificity"], [percents, 100 - percents], n, folds, positives)
+        expected = set(itertools.product(hold(of_controls, 100 - percents), hold(of_cases, percents)))
+        assert {(tn, tp) for tn, _, _, tp in paper.cells.tolist()} == expected
+        right = found(["accuracy"], [percents], n, folds).cells
+        cells = every_matrix(n)
+        assert len(right) == np.isin(cells[:, 0] + cells[:, 3], hold(of_all, percents)).sum()
+        assert {*(right[:, 0] + right[:, 3]).tolist()} == {*hold(of_all, percents)}
+        numbers |= {len(expected), len(right)}
+    assert min(numbers) == 0
+    assert max(numbers) > 1
+
+
+def test_even_folds_have_the_accuracy_of_all_items_and_uneven_ones_others():
+    alone, five = (bayescm.from_reported(accuracy="0.9120", n_items=500, folds=folds) for folds in (1, 5))
+    assert float(alone["matches"]) == float(five["matches"])
+    means = {"accuracy": "0.90278", "n_items": 11, "folds": 3}  # 4/4, 4/4 and 2/3 are .8889; 3/4, 4/4 and 3/3 .9167
+    assert bayescm.from_reported(**means).attrs["verdict"] == "impossible"
+    uneven = bayescm.from_reported(**means | {"accuracy": "0.9167"})
+    assert {int(cells.trace()) for cells in uneven["counts"].values} == {10}  # 10 / 11 is .9091
+    assert bayescm.from_reported(accuracy="0.9167", n_items=11).attrs["verdict"] == "impossible"
+    assert "means over 3 folds" in uneven.attrs["assumptions"]
+
+
+def test_what_folds_refuse():
+    for metric in ("precision", "f1", "balanced_accuracy", "npv", "lr+"):
+        with pytest.raises(ValueError, match=f"a mean of folds' {re.escape(metric)} leaves the matrix open"):
+            bayescm.from_reported({metric: 0.9}, n_items=100, folds=5)
+    for wrong, text in ((101, "must not exceed `n_items`, 100"), (0, "positive integer"), (2.5, "positive integer")):
+        with pytest.raises((ValueError, TypeError), match=text):
+            bayescm.from_reported(accuracy=0.9, n_items=100, folds=wrong)
+
+
+def test_a_metric_that_the_others_leave_no_value_has_no_nearest():
+    paper = bayescm.from_reported(prevalence="0.0000", recall="0.5", n_items=100)
+    assert paper.attrs["verdict"] == "impossible"
+    assert np.isnan(paper["nearest"].sel(metric="recall"))
+    assert "nan" not in paper.bayescm.sentence
