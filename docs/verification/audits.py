@@ -177,7 +177,7 @@ def stratified(name: str, repeats: int) -> list[dict[str, Any]]:
         for p in cells:
             if "verdict" in name:
                 truths = rng.binomial(n[:, None], p[:, 1] / p.sum(1))  # of each verdict's items (stratum, verdict)
-                counts = np.stack([n[:, None] - truths, truths], 2)[:, None] * np.eye(2, dtype=int)[:, None]
+                counts = np.stack([n[:, None] - truths, truths], 2)[..., None] * np.eye(2, dtype=int)[:, None]
                 data.append((counts.reshape(-1, 2, 2), (shares[:, None] * p.sum(1)).ravel()))
             else:
                 data.append((rng.multinomial(n, p.reshape(-1, 4)).reshape(-1, 2, 2), shares))
