@@ -49,6 +49,7 @@ EVIDENCE = {
     "draws of systems": lambda: draws(2),
     "kfold": lambda: bayescm.posterior(FOLDS, model="kfold", pooling="complete", random_seed=1),
     "average": lambda: bayescm.posterior(FOLDS, model="kfold", pooling="average", random_seed=1),
+    "synthesis": lambda: bayescm.synthesis(FOLDS, sampler="quadrature", draws=1000, random_seed=1),
 }
 QUESTIONS = {
     "summary": lambda data: bayescm.summary(data, random_seed=1),
@@ -66,22 +67,33 @@ QUESTIONS = {
     "leaderboard": lambda data: bayescm.leaderboard(data, random_seed=1),
     "decision_curve": lambda data: bayescm.planning.decision_curve(data, [0.2, 0.5], random_seed=1),
     "loo": bayescm.inference.loo,
+    "synthesis": lambda data: bayescm.synthesis(data, sampler="quadrature", draws=1000, random_seed=1),
+    "gaps": lambda data: bayescm.gaps(data, draws=1000, random_seed=1),
+    "drift": lambda data: bayescm.drift(data, draws=1000, random_seed=1),
 }
+_NO_SERIES = (
+    "counts, closed form, classes, audit, strata, audits, right, paired, predictions, answers by unit, draws, "
+    "draws of systems, kfold, average, synthesis"
+)
 REFUSED = {
     "probability": "right",
     "two claims": "right",
-    "posterior": "closed form, audits, paired, predictions, draws, draws of systems, kfold, average",
+    "posterior": "synthesis, closed form, audits, paired, predictions, draws, draws of systems, kfold, average",
     "cell_summary": "right",
-    "interval": "audit, strata, audits, draws, draws of systems, kfold, average, units, crossed units, answers by unit",
-    "region": "classes, audits, right, paired, predictions, draws of systems, answers by unit",
-    "decide": "classes, right",
+    "interval": "audit, strata, audits, draws, draws of systems, kfold, average, units, crossed units, answers by unit, "
+    "synthesis",
+    "region": "synthesis, classes, audits, right, paired, predictions, draws of systems, answers by unit",
+    "decide": "classes, right, synthesis",
     "at_prevalences": "classes, right",
     "decision_curve": "classes, right",
     "compare_systems": "counts, closed form, classes, folds, audit, strata, right, draws, kfold, "
     "average, units, crossed units",
     "leaderboard": "counts, closed form, classes, folds, audit, strata, draws, kfold, average, units, crossed units",
     "replicate": "units, crossed units, answers by unit",
-    "loo": "audit, strata, audits, right, draws, draws of systems, kfold, average, units, "
+    "synthesis": _NO_SERIES,
+    "drift": _NO_SERIES,
+    "gaps": f"{_NO_SERIES}, units, crossed units",
+    "loo": "synthesis, audit, strata, audits, right, draws, draws of systems, kfold, average, units, "
     "crossed units, answers by unit",
 }
 """What has no answer: a matrix where systems are compared, one class of many where two are meant, or not yet."""
@@ -103,7 +115,7 @@ def test_every_question_is_answered_or_refused_in_words(kind):
 
 def test_how_many_are_answered():
     refused = sum(len(kinds.split(", ")) for kinds in REFUSED.values())
-    assert (len(EVIDENCE) * len(QUESTIONS), len(EVIDENCE) * len(QUESTIONS) - refused) == (270, 199)
+    assert (len(EVIDENCE) * len(QUESTIONS), len(EVIDENCE) * len(QUESTIONS) - refused) == (342, 219)
 
 
 MODEL = {"model": "three_binomial", "prior": "laplace"}

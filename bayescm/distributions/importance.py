@@ -1,7 +1,7 @@
 """A posterior of a few parameters by importance sampling: mode, curvature, Sobol points of a t distribution, weights.
 
-The proposal is a multivariate t distribution (5 degrees of freedom) about the mode, once moved to the mean and the
-covariance of its own weighted points. How well it fits is said by the effective share of the points, 1 / (n sum w^2),
+The proposal is a multivariate t distribution about the mode, once moved to the mean and the covariance of its own
+weighted points. How well it fits is said by the effective share of the points, 1 / (n sum w^2),
 and by the Pareto k of the weights (Vehtari, Simpson, Gelman, Yao and Gabry 2024, JMLR 25:72). A weight is at most
 sqrt(n) of the mean one (Ionides 2008, JCGS 17:295), and k is that of the weights before.
 """
@@ -19,7 +19,7 @@ Array = NDArray[np.float64]
 LogDensity = Callable[[Array], Array]
 """Of points (n, parameters), but for a constant."""
 
-_DF = 5.0
+_DF = 5.0  # of the proposal, if nothing else is said
 _PILOT = 1024  # points that move the proposal
 _WIDER = 1.1  # covariance of the proposal, in those of its points
 _STEP = 1e-4  # of numerical derivatives
@@ -71,19 +71,22 @@ class Proposal:
     centre : ndarray of shape (parameters,)
     factor : ndarray of shape (parameters, parameters)
         Lower, of the scale matrix.
+    df : float
+        Degrees of freedom.
     """
 
     centre: Array
     factor: Array
+    df: float = _DF
 
     def weigh(self, log_density: LogDensity, n: int, rng: np.random.Generator) -> Weighted:
         """Return n points, and the weights that make them the posterior's."""
         k = len(self.centre)
         u = scipy.stats.qmc.Sobol(k + 1, rng=rng).random(1 << max(n - 1, 1).bit_length()).clip(1e-12, 1.0 - 1e-12)
         normal = special.ndtri(u[:, :k])
-        t = normal / np.sqrt(special.chdtri(_DF, 1.0 - u[:, k:]) / _DF)
+        t = normal / np.sqrt(special.chdtri(self.df, 1.0 - u[:, k:]) / self.df)
         points = self.centre + t @ self.factor.T
-        logs = log_density(points) + 0.5 * (_DF + k) * np.log1p((t**2).sum(1) / _DF)
+        logs = log_density(points) + 0.5 * (self.df + k) * np.log1p((t**2).sum(1) / self.df)
         logs = np.where(np.isfinite(logs), logs, -np.inf)
         weight = np.exp(logs - logs.max())
         k_of_tail = pareto_k(weight)
@@ -92,16 +95,16 @@ class Proposal:
         return Weighted(points, weight, 1.0 / (len(weight) * np.sum(weight**2)), k_of_tail)
 
 
-def proposal(log_density: LogDensity, start: Array, n: int = 4096) -> tuple[Proposal, Weighted]:
+def proposal(log_density: LogDensity, start: Array, n: int = 4096, df: float = _DF) -> tuple[Proposal, Weighted]:
     """Return a proposal that fits a posterior with one mode, and `n` points by which that is seen."""
     rng = np.random.default_rng(0)
     mode = maximise(log_density, start)
-    first = Proposal(mode, _factor(np.linalg.pinv(-hessian(log_density, mode))))
+    first = Proposal(mode, _factor(np.linalg.pinv(-hessian(log_density, mode))), df)
     for _ in range(2):
         found = first.weigh(log_density, _PILOT, rng)
         centre = found.weight @ found.points
         apart = found.points - centre
-        first = Proposal(centre, _factor(_WIDER * (apart * found.weight[:, None]).T @ apart))
+        first = Proposal(centre, _factor(_WIDER * (apart * found.weight[:, None]).T @ apart), df)
     return first, first.weigh(log_density, n, rng)
 
 

@@ -26,6 +26,7 @@ _ENDS = np.array([[-12.0, -12.0, -8.0], [6.0, 6.0, 8.0]])
 _STEPS, _CLOSE = 100, 1e-9  # of Newton's rule: at most, and twice what is left to gain
 _DF = 6.0
 _CHANGES = 12  # of a pair, by Metropolis's rule
+_OF_ONE = 2.0  # degrees of freedom where one rate was seen: spreads near 0 are far from the mode, and as likely
 _LOOKED, _LEAST, _EACH = 4096, 8192, 2  # points: to judge the proposal, at least, and of each draw
 
 
@@ -239,8 +240,26 @@ class PairsPosterior:
         return self.data.log_likelihood(parameters) + self.log_prior(parameters)
 
     @cached_property
+    def told(self) -> NDArray[np.intp]:
+        """Places of the parameters that data tell of: where one rate has no items, the other's alone."""
+        seen, k = self.data.items.sum(1) > 0, self.data.columns
+        if seen.all() or not seen.any():
+            return np.arange(2 * k + 3)
+        return np.append(np.arange(k) + k * seen[1], 2 * k + seen[1])
+
+    def _log_told(self, points: Array) -> Array:
+        """Return the log posterior density, but for a constant, of those parameters, whatever the others are."""
+        return self.log_density(self._whole(points, self.data.start))
+
+    def _whole(self, points: Array, others: Array) -> Array:
+        parameters = np.broadcast_to(others, (len(points), len(self.data.start))).copy()
+        parameters[:, self.told] = points
+        return parameters
+
+    @cached_property
     def _fitted(self) -> tuple[importance.Proposal, importance.Weighted]:
-        return importance.proposal(self.log_density, self.data.start, _LOOKED)
+        more = {"df": _OF_ONE} if len(self.told) < len(self.data.start) else {}
+        return importance.proposal(self._log_told, self.data.start[self.told], _LOOKED, **more)
 
     @property
     def doubt(self) -> str:
@@ -248,9 +267,14 @@ class PairsPosterior:
         return self._fitted[1].doubt
 
     def draw(self, rng: np.random.Generator, n: int) -> tuple[Array, Array, importance.Weighted]:
-        """Draw parameters (n, 2 columns + 3) and pairs' logits (n, 2, units); return the weighted points, too."""
-        found = self._fitted[0].weigh(self.log_density, max(_LEAST, _EACH * n), rng)
+        """Draw parameters (n, 2 columns + 3) and pairs' logits (n, 2, units); return the weighted points, too.
+
+        Parameters that data don't tell of are drawn from the prior.
+        """
+        found = self._fitted[0].weigh(self._log_told, max(_LEAST, _EACH * n), rng)
         parameters = found.resample(rng, n)
+        if len(self.told) < len(self.data.start):
+            parameters = self._whole(parameters, self.before(rng, n)[0])
         return parameters, self.data.draw(parameters, rng), found
 
     def before(self, rng: np.random.Generator, n: int) -> tuple[Array, Array]:

@@ -17,6 +17,7 @@ from bayescm.data.schema import (
     DRAW,
     MATRIX,
     METRIC,
+    ONE_CLASS,
     attributes,
     interval_coordinate,
     labels_of,
@@ -73,7 +74,8 @@ def synthesis(
     ----------
     counts : xarray.DataArray, data frame or array_like
         ``counts(study, actual, predicted)`` of two labels: one dim of any name. A frame has a row per study, with
-        columns tp, fn, fp, tn and one of names. Zero cells need no correction. Or a mapping of names to matrices and
+        columns tp, fn, fp, tn and one of names. Zero cells need no correction, and a study that tells of one rate alone
+        has zeros for the other; or correct, wrong and one of names. Or a mapping of names to matrices and
         :func:`bayescm.from_reported`'s of papers, each of whose numbers one matrix alone has. With ``covariates`` also
         of several dims, such as ``counts(study, test, actual, predicted)``, or a frame with a row per study and test.
     metrics
@@ -165,7 +167,9 @@ def synthesis(
             f"`covariates` have the columns {design.names}, which {counts.sizes[STUDY]} studies can't tell apart, or "
             "not from their own spread. Leave some out, or put levels together."
         )
-    wanted = resolve(metrics if metrics is not None else (*_METRICS, *(_AT if prevalence is not None else ())), 2)
+    told = [rate for rate, items in zip(RATES, seen.items, strict=True) if items.any()]
+    default = (*(_METRICS if len(told) == 2 else told or RATES), *(_AT if prevalence is not None else ()))
+    wanted = resolve(default if metrics is None else metrics, 2)
     if prevalence is None:
         _refuse_prevalence(wanted)
     chains = more.pop("chains", 4)
@@ -185,9 +189,13 @@ def synthesis(
     asked = of_tree(known, prevalence, seed)
     notes = {"studies": counts.sizes[STUDY], "method": fit.attrs["method"], "reason": fit.attrs["reason"]}
     notes |= {name: drawn.attrs[name] for name in ("pareto_k", "effective_share") if name in drawn.attrs}
+    carried = []
     if counts.sizes[STUDY] - len(design.names) < _FEW:
-        said = f"{counts.sizes[STUDY]} studies" + (f" and {len(rows)} levels" if design.names else "")
-        notes[CARRIED_BY] = f"{said}: how they differ is as much the prior's word as theirs"
+        levels = f" and {len(rows)} levels" if design.names else ""
+        carried.append(f"{counts.sizes[STUDY]} studies{levels}: how they differ is as much the prior's word as theirs")
+    if len(told) == 1 and ONE_CLASS not in counts.attrs:
+        carried.append(f"no study tells of another rate than {told[0]}: that, and the curve, are the prior's word")
+    notes |= {CARRIED_BY: "; ".join(carried)} if carried else {}
     about = {"draws": n, "random_seed": seed}
     summary = of_posterior(asked, wanted, prob, ci_kind, about).assign_attrs(notes)
     points = _along([xr.DataArray(likelihood.points(row, wanted, prevalence)) for row in rows.values()], list(rows))

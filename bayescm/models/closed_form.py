@@ -100,6 +100,6 @@ def by_quadrature(
 
     return ClosedForm(
         draw, before, observed, "no closed form, but units are integrated out one by one, and points of the "
-        f"{len(known.data.start)} parameters weighted: draws are independent; `pareto_k` and `effective_share` say how "
+        f"{len(known.told)} parameters weighted: draws are independent; `pareto_k` and `effective_share` say how "
         "good they are", constants=constants, method="quadrature", doubt=known.doubt,
     )  # fmt: skip

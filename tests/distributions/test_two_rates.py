@@ -186,3 +186,33 @@ def test_extremes_are_finite(right, items):
     assert np.isfinite(logits).all()
     assert found.share > 0.05
     assert 0 < found.weight @ special.expit(found.points[:, 0]) < 1
+
+
+@pytest.mark.parametrize("rate", [0, 1])
+def test_where_one_rate_was_seen_the_other_is_the_priors(rate):
+    """The seen rate by a grid of its two parameters, and Gauss-Hermite nodes about the mean."""
+    seen = np.array([TELOMERASE.right[rate], TELOMERASE.items[rate]])
+    right, items = (np.zeros((2, 10)) for _ in range(2))
+    right[rate], items[rate] = seen
+    known = PairsPosterior(TwoRates(right, items, np.ones((10, 1))), np.ones((2, 2)), 1.0)
+    assert known.doubt == ""
+    parameters, logits, found = known.draw(np.random.default_rng(1), 8000)
+    assert found.k < 0.0
+    assert found.share > 0.6
+    node, weight = np.polynomial.hermite_e.hermegauss(60)
+    mean, sd = np.linspace(-3, 7, 401), np.linspace(0.0025, 5, 400)
+    x = mean[:, None, None] + sd[None, :, None] * node
+    logs = sum(np.log(special.expit(x) ** y * special.expit(-x) ** (n - y) @ weight) for y, n in seen.T)
+    logs += (np.log(special.expit(mean) * special.expit(-mean))[:, None]) - 0.5 * sd**2
+    grid = np.exp(logs - logs.max())
+    for drawn, at, along in ((parameters[:, rate], mean, 1), (np.exp(parameters[:, 2 + rate]), sd, 0)):
+        share = grid.sum(along) / grid.sum()
+        want = share @ at
+        spread = np.sqrt(share @ (at - want) ** 2)
+        assert abs(drawn.mean() - want) < 5 * spread / np.sqrt(8000)
+        assert drawn.std() == pytest.approx(spread, rel=0.05)
+    other = 1 - rate
+    assert stats.kstest(special.expit(parameters[:, other]), "uniform").pvalue > 0.001
+    assert stats.kstest(np.exp(parameters[:, 2 + other]), stats.halfnorm.cdf).pvalue > 0.001
+    assert stats.kstest(0.5 * (1 + np.tanh(parameters[:, 4])), stats.beta(2, 2).cdf).pvalue > 0.001
+    assert np.corrcoef(logits[:, other, 0], parameters[:, other])[0, 1] > 0.5

@@ -7,7 +7,7 @@ from scipy import integrate, optimize, special, stats
 
 import bayescm
 from bayescm.distributions.two_rates import TwoRates
-from bayescm.inference import sroc
+from bayescm.inference import reviews, sroc
 
 TELOMERASE = pd.DataFrame(
     {
@@ -200,6 +200,28 @@ def test_extremes_are_answered(cells):
     assert np.isfinite(table["interval"]).all()
     assert (table["width"].sel(estimate="next study") > 0).all()
     assert "as much the prior's word" in found.bayescm.sentence
+
+
+def test_a_likelihood_whose_maximum_is_at_an_end():
+    """Repeat cytology; by 15 x 15 nodes in other coordinates, from several starts, and along a correlation of -1."""
+    right, wrong = (np.array([REPC[a], REPC[b]], float) for a, b in (("tp", "tn"), ("fn", "fp")))
+    known = reviews.Likelihood.of(TwoRates(right, right + wrong, np.ones((10, 1)))).at(np.zeros(0), 0.95)
+    assert known.attrs["at_an_end"] == "correlation"
+    np.testing.assert_allclose([known["log_likelihood"], known["correlation"]], [-66.7773, -1.0], atol=2e-4)
+    np.testing.assert_allclose(known["point"], [0.7152, 0.6840], atol=1e-4)
+    np.testing.assert_allclose(known["interval"], [[0.6291, 0.7880], [0.5990, 0.7583]], atol=1e-4)
+    np.testing.assert_allclose(known["sd_logit"], [0.4830, 0.5694], atol=2e-4)
+
+
+def test_studies_of_one_rate_say_nothing_of_the_other():
+    alone = bayescm.synthesis(TELOMERASE.assign(fp=0, tn=0), random_seed=1)
+    assert alone.attrs["method"] == "quadrature"
+    assert alone["summary"].metric.values.tolist() == ["recall"]
+    assert "no study tells of another rate than recall" in alone.bayescm.sentence
+    right = pd.DataFrame({"study": TELOMERASE.study, "correct": TELOMERASE.tp, "wrong": TELOMERASE.fn})
+    answers = bayescm.synthesis(right, random_seed=1)
+    assert answers.bayescm.sentence.startswith("10 studies. Median study: accuracy 0.76 (95%: 0.68 to 0.83)")
+    np.testing.assert_array_equal(answers["summary"]["interval"], alone["summary"]["interval"])
 
 
 @pytest.fixture(scope="module")
