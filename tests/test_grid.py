@@ -80,8 +80,8 @@ REFUSED = {
     "two claims": "right",
     "posterior": "synthesis, closed form, audits, paired, predictions, draws, draws of systems, kfold, average",
     "cell_summary": "right",
-    "interval": "audit, strata, audits, draws, draws of systems, kfold, average, units, crossed units, answers by unit, "
-    "synthesis",
+    "interval": "audit, strata, audits, draws, draws of systems, kfold, average, units, crossed units, "
+    "answers by unit, synthesis",
     "region": "synthesis, classes, audits, right, paired, predictions, draws of systems, answers by unit",
     "decide": "classes, right, synthesis",
     "at_prevalences": "classes, right",

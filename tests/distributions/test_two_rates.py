@@ -199,8 +199,8 @@ def test_where_one_rate_was_seen_the_other_is_the_priors(rate):
     parameters, logits, found = known.draw(np.random.default_rng(1), 8000)
     assert found.k < 0.0
     assert found.share > 0.6
-    node, weight = np.polynomial.hermite_e.hermegauss(60)
-    mean, sd = np.linspace(-3, 7, 401), np.linspace(0.0025, 5, 400)
+    node, weight = np.polynomial.hermite_e.hermegauss(30)
+    mean, sd = np.linspace(-3, 7, 201), np.linspace(0.0125, 5, 200)
     x = mean[:, None, None] + sd[None, :, None] * node
     logs = sum(np.log(special.expit(x) ** y * special.expit(-x) ** (n - y) @ weight) for y, n in seen.T)
     logs += (np.log(special.expit(mean) * special.expit(-mean))[:, None]) - 0.5 * sd**2
