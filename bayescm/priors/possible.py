@@ -53,7 +53,7 @@ class Bounds(NamedTuple):
             if not fits.any():
                 break
             if self.folds > 1:
-                fits &= _means_fit(*hits_of(metric, cells), low - _TOLERANCE, high + _TOLERANCE, self.folds)
+                fits &= _means_fit(*_hits_of(metric, cells), low - _TOLERANCE, high + _TOLERANCE, self.folds)
                 continue
             values = _values([metric], cells)[0]
             with np.errstate(invalid="ignore"):
@@ -92,7 +92,7 @@ def _values(metrics: Sequence[Metric], cells: NDArray[np.number]) -> list[Array]
         return compute(metrics, cells.reshape(*cells.shape[:-1], 2, 2).astype(np.float64))
 
 
-def hits_of(metric: Metric, cells: Integers) -> tuple[Integers, Integers]:
+def _hits_of(metric: Metric, cells: Integers) -> tuple[Integers, Integers]:
     """Return of matrices (..., 4) the number that a share counts, and that of which it is a share."""
     over, under = (sum(cells[..., _CELLS.index(name)] for name in names) for names in metric.ratio or ())
     return np.asarray(over), np.asarray(over + under)
@@ -157,7 +157,7 @@ def _sorted_out(start: Integers, stop: Integers, n: int, bounds: Bounds) -> _Box
         top, bottom = (np.where(np.array(signs) * side > 0, most, least) for side in (1, -1))
         (best,), (worst,), (defined,) = (_values([metric], cells) for cells in (top, bottom, least))
         if bounds.folds > 1:  # a mean of folds is that far from the share of all items at most
-            slack = bounds.folds / 4.0 / np.maximum(hits_of(metric, least)[1], bounds.folds)
+            slack = bounds.folds / 4.0 / np.maximum(_hits_of(metric, least)[1], bounds.folds)
             best, worst = best + slack, worst - slack
             whole[:] = False
         with np.errstate(invalid="ignore"):

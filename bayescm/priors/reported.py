@@ -24,7 +24,7 @@ Rounding = Literal["nearest", "truncated", "any"]
 ROUNDINGS: dict[str, tuple[float, float]] = {"nearest": (0.5, 0.5), "truncated": (0.0, 1.0), "any": (0.5, 1.0)}
 """How far below and above the printed number, in units of its last digit, the true one may lie."""
 _SIZES = 60  # of test sets around the stated one that are tried where nothing fits
-_STEPS = 2**53
+_STEPS = 2**53  # of the last digit, beyond which no number is looked for
 _NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)")
 _OPEN = 3e-10  # by which a truncated number stays below the next
 

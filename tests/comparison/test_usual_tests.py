@@ -45,6 +45,7 @@ def test_boschloo_and_barnard_are_scipys():
     found = frequentist.independent_tests((7, 12), (15, 15))
     assert found[2:] == pytest.approx([stats.boschloo_exact(table).pvalue, stats.barnard_exact(table).pvalue])
     assert np.isnan(frequentist.independent_tests((70, 120), (150, 150))[2:]).all()
+    assert np.isfinite(frequentist.independent_tests((70, 80), (100, 100))).all()
     assert frequentist.independent_tests((0, 0), (5, 5))[2:].tolist() == [1.0, 1.0]
 
 
