@@ -9,7 +9,7 @@ from bayescm.cli.options import add_command, add_counts, add_model, metric_list,
 from bayescm.cli.output import add_outputs, tell
 
 EPILOG = """examples:
-  bayescm synthesis studies.csv                       a row per study: tp,fn,fp,tn and its name
+  bayescm synthesis studies.csv                       a row per study: its name and tp,fn,fp,tn, or correct,wrong
   bayescm synthesis studies.csv --prevalence 0.1      predictive values where the test will be used
   bayescm synthesis studies.csv --plot sroc.png       studies, summary ROC curve, regions
   bayescm synthesis studies.csv --covariates design   how studies of one design differ from those of another
@@ -32,7 +32,7 @@ def _run(arguments: argparse.Namespace) -> None:
     """Carry out ``bayescm synthesis``."""
     refuse(arguments, ["model"], "doesn't apply: studies have the model 'regression'; leave it out")
     arguments.covariates = metric_list(arguments.covariates)
-    counts, known = counts_of(arguments), model_of(arguments)
+    counts, known = counts_of(arguments, right=True), model_of(arguments)
     known.pop("model")
     known |= {"covariates": arguments.covariates} if arguments.covariates else {}
     found = bayescm.synthesis(

@@ -46,6 +46,17 @@ def test_synthesis_takes_covariates(capsys, tmp_path):
     assert "no column 'nothing'" in capsys.readouterr().err
 
 
+def test_synthesis_takes_right_answers(capsys, tmp_path):
+    path = str(tmp_path / "right.csv")
+    table = pd.DataFrame({"study": list("abcde"), "correct": [25, 17, 88, 16, 4], "wrong": [8, 4, 16, 10, 0]})
+    table.to_csv(path, index=False)
+    assert main(["synthesis", path, "--seed", "1", "--json"]) == 0
+    made = json.loads(capsys.readouterr().out)["estimates"]
+    want = bayescm.synthesis(table, random_seed=1)["summary"]
+    assert [one["metric"] for one in made] == ["accuracy"] * 3
+    assert made[0]["median"] == float(want["median"][0, 0])
+
+
 def test_gaps_say_what_python_says(capsys, file, tmp_path):
     assert main(["gaps", file, "--seed", "1", "--metrics", "recall", "--rope", "0.1", "--pooled", "--json"]) == 0
     made = json.loads(capsys.readouterr().out)["gaps"]
