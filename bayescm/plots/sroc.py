@@ -21,6 +21,11 @@ def draw_sroc(data: xr.DataTree, *, legend: bool = True, ax: Axes | None = None)
     With covariates each level has its curve and the region of its median study.
     """
     parts: dict[str, xr.Dataset] = {str(name): part.to_dataset() for name, part in data.children.items()}
+    if not parts["studies"]["point"].notnull().any("study").all():
+        raise ValueError(
+            "`data` is of studies of one rate alone, and has no summary ROC curve; draw "
+            'bayescm.plots.plot_forest(data["studies"].to_dataset()).'
+        )
     ends = [float(parts["spread"].attrs[f"fpr_{end}"]) for end in ("low", "high")]
     level = percent(float(data.attrs["ci_prob"]))
     ax = new_axes(ax, (5.4, 4.9))

@@ -218,6 +218,8 @@ def test_studies_of_one_rate_say_nothing_of_the_other():
     assert alone.attrs["method"] == "quadrature"
     assert alone["summary"].metric.values.tolist() == ["recall"]
     assert "no study tells of another rate than recall" in alone.bayescm.sentence
+    with pytest.raises(ValueError, match="has no summary ROC curve"):
+        alone.bayescm.plot()
     right = pd.DataFrame({"study": TELOMERASE.study, "correct": TELOMERASE.tp, "wrong": TELOMERASE.fn})
     answers = bayescm.synthesis(right, random_seed=1)
     assert answers.bayescm.sentence.startswith("10 studies. Median study: accuracy 0.76 (95%: 0.68 to 0.83)")
