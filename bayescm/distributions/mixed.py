@@ -13,7 +13,7 @@ Array = NDArray[np.float64]
 
 _CLOSE, _STEPS = 1e-10, 80
 """Steps of a quantile that are none, and how many are taken at most."""
-_LEAST = 1e-300
+_LEAST, _BELOW_1 = 1e-300, 1.0 - 2.0**-53
 _MOST = 0.25
 """Skewness that a second term adds or takes: with more the density is negative within four standard deviations."""
 
@@ -55,7 +55,7 @@ class Skewed(Distribution):
 
     def moved(self, x: Any) -> Any:
         """Return what the second term adds to the cdf."""
-        at = np.clip(x, _LEAST, 1.0 - 1e-16)
+        at = np.clip(x, _LEAST, _BELOW_1)
         return self._term(at)[0] * self.beta.pdf(at)
 
     def cdf(self, x: Any) -> Any:  # noqa: D102
@@ -168,7 +168,7 @@ class Mixed(Distribution):
             for _ in range(_STEPS):
                 some = self.at(*places[:, left])
                 at, wanted = x[left], p[left]
-                found = getattr(some, tail)(at)
+                found = np.clip(getattr(some, tail)(at), _LEAST, _BELOW_1)  # two terms of a series may pass 0 and 1
                 excess = sign * (np.log(found / wanted) - np.log((1.0 - found) / (1.0 - wanted)))
                 low[left], high[left] = np.where(excess < 0.0, at, low[left]), np.where(excess < 0.0, high[left], at)
                 step = at - excess * found * (1.0 - found) / some.pdf(at)

@@ -25,10 +25,13 @@ from bayescm.inference.labelled import Alike
 from bayescm.metrics import Metric, compute, of_one_class
 from bayescm.models.cell_draws import shared
 from bayescm.priors.concentrations import Concentrations, PrevalenceLike, PriorLike, concentrations
-from bayescm.results.names import CARRIED_BY, few_items, heavy_prior, is_mean_of_classes, of_empty_classes
+from bayescm.results.names import CARRIED_BY, few_items, is_mean_of_classes, moved, of_empty_classes
 from bayescm.results.writing import listed
 
 Array = NDArray[np.float64]
+
+_NOTED = 4_000
+"""Draws of what a note has beside: its two digits."""
 
 
 @dataclass(frozen=True)
@@ -170,15 +173,28 @@ class OfCounts(Alike):
         drawn = [metric for metric, known in zip(metrics, self.typical.are_known(metrics), strict=True) if not known]
         integrated = averages.integrated(drawn, self.some.which) if drawn else []
         found: dict[str, Any] = of_empty_classes(metrics, self.data)
-        learned = "prior='learned' learns it from the other classes"
+        means = [metric for metric in metrics if is_mean_of_classes(metric)]
+        by = moved(metrics, self.some.prior.rows, self.data)
         if which := few_items(metrics, self.data, least=1):  # of classes without items the attr before tells
-            means = listed([metric.alias or metric.name for metric in metrics if is_mean_of_classes(metric)])
-            found[CARRIED_BY] = f"{which}, so the prior tells much of {means}; {learned}"
-        elif heavy := heavy_prior(self.some.prior.rows, self.data):
-            found[CARRIED_BY] = f"{heavy}; {learned}"
-        elif few_items(metrics, self.data):
-            found[CARRIED_BY] = learned
+            found[CARRIED_BY] = f"{which}, so the prior tells much of {_names(means)}; {self._learned(means, ci_prob)}"
+        elif by:
+            far = f"{'up to ' * (len(by) > 1)}{max(by.values()):.1f} standard deviations"
+            found[CARRIED_BY] = f"the prior moves {_names(list(by))} by {far}; {self._learned(list(by), ci_prob)}"
+        elif few_items(metrics, self.data) and self.data.any():
+            found[CARRIED_BY] = self._learned(means, ci_prob)
         return found | ({averages.INTEGRATED: ", ".join(integrated)} if integrated else {})
+
+    def _learned(self, metrics: Sequence[Metric], ci_prob: float) -> str:
+        """Say what the first of some metrics are under the prior that is learned across classes."""
+        from bayescm.inference.learned import of_learned, said  # which build on this module
+
+        assert isinstance(self.some, Conjugate)
+        posterior = of_learned(self.data, self.some.prevalence, _NOTED, self.some.seed)
+        return f"with prior='learned', from the other classes, {said(posterior.typical, metrics[:2], ci_prob)}"
+
+
+def _names(metrics: Sequence[Metric]) -> str:
+    return listed([metric.alias or metric.name for metric in metrics])
 
 
 def of_counts(

@@ -133,12 +133,18 @@ class OfManyClasses(OfCounts):
             return found
         assert isinstance(self._all, OfClasses)
         means = [metric for metric in metrics if is_mean_of_classes(metric)]
-        alone = replace(self._all, alone=True).statistics(means, ci_prob, "eti")
-        ends = [
-            f"{one.alias or one.name} is {float(alone[one.name]['lower']):.2f} to {float(alone[one.name]['upper']):.2f}"
-            for one in means
-        ]
-        return found | {CARRIED_BY: f"{which}, taken to resemble the others; if not, {listed(ends)}"}
+        alone = said(replace(self._all, alone=True), means, ci_prob)
+        return found | {CARRIED_BY: f"{which}, taken to resemble the others; if not, {alone}"}
+
+
+def said(block: Any, metrics: Sequence[Metric], ci_prob: float) -> str:
+    """Say where the central intervals of metrics of one matrix are."""
+    known, texts = block.statistics(metrics, ci_prob, "eti"), []
+    for metric in metrics:
+        lower, upper = (float(known[metric.name][end]) for end in ("lower", "upper"))
+        digits = int(np.clip(np.ceil(-np.log10(upper - lower)) + 1.0, 2, 6)) if upper > lower else 2
+        texts.append(f"{metric.alias or metric.name} is {lower:.{digits}f} to {upper:.{digits}f}")
+    return listed(texts)
 
 
 def asked(model: Any, prior: Any) -> bool:

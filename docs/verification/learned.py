@@ -5,8 +5,10 @@ matrices: rare classes that are harder, easier or like the others, one that is b
 classes. "apart" is the interval that also holds if classes of fewer than three items don't resemble the others (the
 note of a summary), and "random" is the recall of a class taken at random. The study `search` looks for the truths that
 these priors hold least. ``--accuracy`` compares accuracy without draws with draws, and times both priors, in some
-minutes. Writes learned_coverage.csv and learned_table.inc, learned_accuracy.csv and learned_time.csv. ``--quick`` runs
-four kinds, writes nothing and fails where coverage is below what the committed rows allow.
+minutes. ``--moved`` (minutes) sorts matrices by how far Jeffreys' prior moves accuracy and macro recall, which a
+summary remarks. Writes learned_coverage.csv and learned_table.inc, learned_accuracy.csv and learned_time.csv, or
+learned_moved.csv. ``--quick`` runs four kinds, writes nothing and fails where coverage is below what the committed
+rows allow.
 """
 
 import os
@@ -16,6 +18,7 @@ os.environ |= dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM
 import sys
 import time
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -28,6 +31,8 @@ import bayescm
 from bayescm.distributions.learned import learn
 from bayescm.inference.read import read
 from bayescm.metrics import compute, resolve
+from bayescm.priors.concentrations import concentrations
+from bayescm.results import names
 
 Array = NDArray[np.float64]
 
@@ -197,6 +202,31 @@ def accuracy_ends(n: int, draws: int) -> list[dict[str, Any]]:
     return rows
 
 
+def moved_rows(sims: int) -> list[dict[str, Any]]:
+    """Return coverage of both priors by how many standard deviations Jeffreys' moves an average."""
+    two, edges, rng = ("accuracy", "recall_macro"), (0.0, 0.25, 0.5, 0.75, 1.0, 1.5, 99.0), np.random.default_rng(3)
+    names.MOVED = -1.0  # say all
+    seen: dict[str, list[tuple[float, Array]]] = {name: [] for name in two}
+    for truth in _kinds().values():
+        each = [anyone(rng) for _ in range(sims)] if truth is None else [truth]
+        for one in each:
+            counts = matrices(one, sims // len(each), rng)
+            held_by = [held(one, counts, prior, rng) for prior in ("jeffreys", "learned")]
+            k = len(one.shares)
+            metrics, prior = resolve(list(two), k), concentrations("jeffreys", "dirichlet_multinomial", k).rows
+            for i, matrix in enumerate(counts):
+                for metric, far in names.moved(metrics, prior, bayescm.from_array(matrix)).items():
+                    seen[metric.name].append((far, np.array([by[metric.name][i] for by in held_by])))
+    rows = []
+    for name, pairs in seen.items():
+        far, by = (np.array(values) for values in zip(*pairs, strict=True))
+        for low, high in pairwise(edges):
+            some = (low <= far) & (far < high)
+            both = dict(zip(("jeffreys", "learned"), by[some].mean(0).round(3).tolist(), strict=True))
+            rows.append({"metric": name, "from": low, "to": high, "matrices": int(some.sum())} | both)
+    return rows
+
+
 def milliseconds(k: int, matrices: int) -> list[dict[str, Any]]:
     """Time a summary of each prior: processor time per matrix of `k` classes."""
     cells = (0.15 / k + 0.85 * np.eye(k)) / k
@@ -245,6 +275,9 @@ def main() -> int:
     if "--accuracy" in sys.argv:
         write_rows(HERE / "learned_accuracy.csv", accuracy_ends(60, 100_000))
         write_rows(HERE / "learned_time.csv", [row for k in (3, 5, 20) for row in milliseconds(k, 100)])
+        return 0
+    if "--moved" in sys.argv:
+        write_rows(HERE / "learned_moved.csv", moved_rows(100))
         return 0
     rows = coverage(kinds, 120)
     write_rows(HERE / "learned_coverage.csv", rows)
