@@ -28,7 +28,7 @@ MOST_SYSTEMS = 500
 MOST_UNPACKED = 50_000_000  # bytes
 _NO_LABELS = frozenset({"fold", "item", "n", "score", "system"})  # columns of a table with a row per item
 _POSITIVE, _UNIT = "pos_label", "unit"
-_OF_COLUMNS = (_UNIT, "group", "subject")
+_OF_COLUMNS = (_UNIT, "group", "subject", "covariates")
 """Fields that name columns."""
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.IGNORECASE)
 
@@ -150,7 +150,7 @@ def pairs(form: Mapping[str, Any]) -> tuple[Evidence, str]:
     return table({"table": "\n".join(["actual,A,B,n", *rows])}, SYSTEMS)
 
 
-def table(form: Mapping[str, Any], question: str | None, **columns: str) -> tuple[Evidence, str]:
+def table(form: Mapping[str, Any], question: str | None, **columns: Any) -> tuple[Evidence, str]:
     """Return what a pasted table holds, for a question, with these columns; and the Python that reads it."""
     given, frame, shown = pasted(form)
     with about("table"):

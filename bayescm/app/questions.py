@@ -11,7 +11,7 @@ import bayescm
 from bayescm.app import inputs, pages
 from bayescm.app.answers import Form, Found, call, forest, model_of, told, words_of
 from bayescm.app.scores import curves, folds
-from bayescm.app.several import agreement, gaps, reported, synthesis
+from bayescm.app.several import agreement, drift, gaps, reported, synthesis
 from bayescm.data.recognisers import BOARD
 from bayescm.data.units import unit_of
 from bayescm.results import Answer, writing
@@ -184,7 +184,7 @@ def replicate(form: Form) -> Found:
 QUESTIONS: dict[str, Callable[[Form], Found]] = {
     "summary": summary, "region": region, "curves": curves, "folds": folds, "compare": compare, "items": items,
     "prevalences": prevalences, "replicate": replicate, "leaderboard": leaderboard, "synthesis": synthesis,
-    "gaps": gaps, "agreement": agreement, "reported": reported,
+    "gaps": gaps, "drift": drift, "agreement": agreement, "reported": reported,
 }  # fmt: skip
 """By the last part of their address, in the order of their tabs."""
 

@@ -23,10 +23,12 @@ _LEFT = ["sensitivity", "specificity", "ppv", "npv", "f1", "accuracy", "mcc"]
 
 def synthesis(form: Form) -> Found:
     """Say what studies of one test say together."""
-    studies, code = _of_several(form, SYSTEMS, "study", "studies")
+    covariates = inputs.words(form, "covariates")
+    more = {"covariates": covariates} if covariates else {}
+    studies, code = _of_several(form, SYSTEMS, "study", "studies", **more)
     share = validate.number("share", inputs.number(form, "share"), 0, 1) if inputs.text(form, "share") else None
     known = {"prevalence": share, "sampler": "quadrature", "draws": _DRAWS, "random_seed": 0}
-    options: dict[str, Any] = intervals_of(form) | known
+    options: dict[str, Any] = intervals_of(form) | known | more
     found = bayescm.synthesis(studies, **options)
     return told(
         found, call("synthesis", code, options), lambda ax: bayescm.plots.plot_region(found, ax=ax), size=(5.2, 4.8),
@@ -55,6 +57,24 @@ def gaps(form: Form) -> Found:
     return told(
         found, call("gaps", code, options), draw, size=(4.8, 1.6 + 0.2 * len(drawn) * found.sizes["group"]),
         words=words_of(bayescm.gaps, named),
+    )  # fmt: skip
+
+
+def drift(form: Form) -> Found:
+    """Say whether a series is worse than at its start, and draw it."""
+    series, code = inputs.table(form, COUNTS)
+    if "actual" in getattr(series.data, "dims", ()) and series.data.ndim != 3:
+        raise inputs.FieldError("table", "Paste a row per period, with the columns week, correct and wrong.")
+    metric = inputs.text(form, "metric", "accuracy")
+    options: dict[str, Any] = {
+        "rope": validate.number("loss", inputs.number(form, "loss", "0"), 0, 1, closed=True),
+        "ci_prob": intervals_of(form)["ci_prob"],
+        "random_seed": 0,
+    }
+    found = bayescm.drift(series, metric, **options)
+    return told(
+        found, call("drift", code, options, repr(metric)), lambda ax: found.bayescm.plot(ax=ax),
+        words=words_of(bayescm.drift, [metric]),
     )  # fmt: skip
 
 

@@ -83,6 +83,8 @@ def of_published(table: Table, unit: Any = None) -> xr.Dataset | xr.DataArray:
 def _by_unit(table: Table, unit: Any, counted: list[Any], cells: NDArray[np.int64]) -> xr.DataArray:
     """Return matrices (system, unit, actual, predicted) of a table with a row for each."""
     name, of_rows = column_of(table, unit)
+    if name == SYSTEM:
+        raise ValueError("`unit` is what was sampled, such as patients; got the column of systems.")
     systems = table.rows(*counted, name)[1] or ["1"] * len(of_rows)
     (system, level), (i, j) = grouped([SYSTEM, name], {SYSTEM: np.array(systems), name: np.asarray(of_rows)})
     if len(np.unique(np.stack([i, j]), axis=1).T) < len(i):

@@ -244,6 +244,9 @@ def test_zero_cells_are_answered(client):
         ("synthesis", {"table": "study,tp,fn,fp,tn\nA,1,2,3,4"}, "table"),
         ("synthesis", {"table": "study,tp,fn,fp,tn\nA,1,2,3,4\nA,1,2,3,4"}, "table"),
         ("synthesis", FORMS["synthesis"] | {"share": "2"}, "share"),
+        ("synthesis", FORMS["synthesis"] | {"covariates": "design"}, "covariates"),
+        ("drift", FORMS["drift"] | {"loss": "2"}, "loss"),
+        ("drift", {"table": "week,actual,predicted\n1,0,0\n1,1,1\n2,0,0\n2,1,0"}, "table"),
         ("gaps", FORMS["gaps"] | {"group": "sex"}, "group"),
         ("gaps", FORMS["gaps"] | {"within": "2"}, "within"),
         ("gaps", FORMS["gaps"] | {"pooled": "perhaps"}, "pooled"),
@@ -320,7 +323,7 @@ def test_each_question_of_several_classes_is_answered_as_the_page_asks_it(client
     tables["folds"] = "\n".join(
         ["fold,actual,predicted,n", *(f"{fold},{i},{j},{n}" for fold in (1, 2) for (i, j), n in np.ndenumerate(matrix))]
     )
-    own = question in ("curves", "synthesis", "gaps", "reported")
+    own = question in ("curves", "synthesis", "gaps", "drift", "reported")
     form = SHARED | FORMS[question] | ({} if own else {"table": tables.get(question, square)})
     response = client.post(f"/api/{question}", json=form)
     if question in ("region", "prevalences"):
