@@ -166,7 +166,8 @@ def exact(
     table = counts.values.astype(np.float64)  # (units, 2, 2)
     known = PairsPosterior(TwoRates.of(table, design.columns), recall_first(base.rows), group_scale, scale)
     coords = {unit: counts[unit].values, RATE: rate_names(labels), **dict.fromkeys(MATRIX, labels)}
-    constants = xr.Dataset({f"{unit}_index": (unit, design.groups[unit][1])})
+    index = design.groups[unit][1].astype(np.int32)  # as the program stores it: PyMC reads a tree's constants back
+    constants = xr.Dataset({f"{unit}_index": (unit, index)})
     if design.names:
         coords[COVARIATE] = design.names
         parts = {"covariate_mean": (COVARIATE, design.mean), "covariate_sd": (COVARIATE, design.sd)}

@@ -57,8 +57,8 @@ def goes_on(fit, program):
 CLOSED = [
     ("binormal", {}), ("binormal", {"prior": "weak"}), ("dirichlet_multinomial", {}), ("fold_scores", {}),
     ("hierarchical", {}), ("informative", {"prior": BETAS}), ("kfold", {"pooling": "complete"}),
-    ("kfold", {"pooling": "average"}), ("paired", {}), ("stratified", {}), ("three_binomial", {}),
-    ("three_binomial", {"prior": BETAS}),
+    ("kfold", {"pooling": "average"}), ("paired", {}), ("regression", {"groups": "unit"}), ("stratified", {}),
+    ("three_binomial", {}), ("three_binomial", {"prior": BETAS}),
 ]  # fmt: skip
 SLOW = (
     "hierarchical",
@@ -78,7 +78,7 @@ def test_every_closed_form_is_here():
 def test_closed_forms_hold_what_their_program_needs(name, options):
     data, prior = simulated(name)
     options = {"prior": prior} | options
-    sampler = "quadrature" if name == "hierarchical" else "exact"
+    sampler = "quadrature" if name in ("hierarchical", "regression") else "exact"
     fit = bayescm.posterior(data, model=name, random_seed=1, sampler=sampler, draws=100, **options)
     goes_on(fit, models.load(name).model(data, **options))
 

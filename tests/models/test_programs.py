@@ -69,6 +69,7 @@ def test_closed_forms_draw_every_variable_of_their_program(name):
     story = models.load(name)
     _, data, prior = world(name)
     options = {"pooling": "complete"} if name == "kfold" else {}
+    options |= {"groups": data.dims[0]} if name == "regression" else {}
     options |= {"prior": prior}
     options |= {"prior": dict.fromkeys(["prevalence", "recall", "specificity"], 1)} if name == "informative" else {}
     form = story.exact(data, **options)

@@ -9,6 +9,7 @@ import pytest
 from scipy import stats
 
 import bayescm
+from bayescm.inference.audits import posterior_of
 from bayescm.planning import labels
 
 AUDIT = bayescm.audited([[4, 2], [1, 5]], totals=[600, 400])
@@ -114,12 +115,13 @@ def test_no_way_to_spend_labels_that_was_tried_is_better(n):
 
 
 FOUR = bayescm.audited(bayescm.from_array([[[4, 2], [1, 5]], [[3, 1], [2, 4]]], dims="site"), [[600, 400], [500, 500]])
+A, B = posterior_of(FOUR, "jeffreys")[1].cells.sum(2)[:, ::-1].T  # strata share a prior: tests/inference/test_audits.py
+SHARES = np.array([600.5, 400.5, 500.5, 500.5]) / 2002
 
 
 def test_four_groups_agree_with_an_enumeration():
     found = value(FOUR, n_checks=[5, 20], n_items=1)
-    a, b = np.array([1.5, 5.5, 2.5, 4.5]), np.array([4.5, 2.5, 3.5, 1.5])
-    shares = np.array([601, 401, 501, 501]) / 2004
+    a, b, shares = A, B, SHARES
 
     def least(rates):
         wrong = np.stack([1 - rates, rates])  # of a call: 1 and 0
@@ -149,8 +151,8 @@ def test_many_outcomes_by_quadrature_agree(monkeypatch, audit):
 
 def test_knowing_four_rates_agrees_with_draws():
     rng, n = np.random.default_rng(1), 1_000_000
-    rates = rng.beta([1.5, 5.5, 2.5, 4.5], [4.5, 2.5, 3.5, 1.5], (n, 4))
-    shares, missed, alarm = np.array([601, 401, 501, 501]) / 2004, 5 * rates, 2 * (1 - rates)
+    rates = rng.beta(A, B, (n, 4))
+    shares, missed, alarm = SHARES, 5 * rates, 2 * (1 - rates)
     costs = np.stack([(np.where([0, 1, 0, 1], alarm, missed) @ shares), missed @ shares, alarm @ shares])
     drawn = costs.mean(1).min() - costs.min(0)
     perfect = float(value(FOUR, n_items=1, n_checks=[1])["value_of_information"])
