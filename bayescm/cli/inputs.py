@@ -19,8 +19,10 @@ if TYPE_CHECKING:
 
     from bayescm.data.evidence import Evidence
 
-_COLUMNS = {"actual": "actual", "predicted": "predicted", "n": "count", "score": "score", "item": "item"}
-_COLUMNS |= {"covariates": "covariates"}
+_COLUMNS = {
+    "actual": "actual", "predicted": "predicted", "n": "count", "score": "score", "item": "item",
+    "covariates": "covariates",
+}  # fmt: skip
 """Columns by what they mean, and the options that name them."""
 _NOT_THERE = re.compile(r"`(\w+)` doesn't apply")
 

@@ -83,8 +83,6 @@ def of_published(table: Table, unit: Any = None) -> xr.Dataset | xr.DataArray:
 def _by_unit(table: Table, unit: Any, counted: list[Any], cells: NDArray[np.int64]) -> xr.DataArray:
     """Return matrices (system, unit, actual, predicted) of a table with a row for each."""
     name, of_rows = column_of(table, unit)
-    if name == SYSTEM:
-        raise ValueError("`unit` is what was sampled, such as patients; got the column of systems.")
     systems = table.rows(*counted, name)[1] or ["1"] * len(of_rows)
     (system, level), (i, j) = grouped([SYSTEM, name], {SYSTEM: np.array(systems), name: np.asarray(of_rows)})
     if len(np.unique(np.stack([i, j]), axis=1).T) < len(i):
@@ -170,6 +168,8 @@ def column_of(table: Table, unit: Any, rows: Any = ...) -> tuple[str, Any]:
             f"`unit` must name a column, one of {some(list(table.frame.columns))}, or two that are crossed; got "
             f"{unit!r:.60}."
         )
+    if table.get(SYSTEM) in columns:
+        raise ValueError("`unit` is what was sampled, such as patients; got the column of systems.")
     values = {one: np.asarray(table.names(one))[rows] for one in columns}
     return (unit, values[unit]) if len(columns) == 1 else named_units(values)
 

@@ -429,3 +429,15 @@ def test_frames_of_any_library_are_items_or_counts_and_go_into_every_question():
         with pytest.raises(ValueError, match="no column 'times'"):
             bayescm.from_table(frame(items), n="times")
         assert bayescm.leaderboard(frame({"a": [1, 1, 0, 1], "b": [0, 1, 0, 1]})).point.values.tolist() == [0.75, 0.5]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "system,item,actual,predicted\nA,1,1,1\nA,2,0,1\nB,1,1,0\nB,2,0,0", "model,correct,wrong\nA,40,10\nB,30,20",
+        "system,tp,fn,fp,tn\nA,40,10,5,45\nB,35,15,9,42", "system,actual,predicted\nA,1,1\nA,0,1\nB,1,0\nB,0,0",
+    ],
+)  # fmt: skip
+def test_systems_are_no_units(text):
+    with pytest.raises(ValueError, match="`unit` is what was sampled"):
+        bayescm.read(text, about="systems", unit=text.partition(",")[0])
