@@ -32,7 +32,7 @@ from bayescm.data.schema import (
     attributes,
     interval_coordinate,
 )
-from bayescm.data.shapes import is_scored
+from bayescm.data.shapes import is_list, is_scored
 from bayescm.data.units import independent, plural
 from bayescm.inference.claims import of_posterior, read_claim
 from bayescm.inference.read import read as read_posterior
@@ -72,7 +72,8 @@ def gate(
     new, old : path, array_like, (k, n), xarray.DataArray or xarray.Dataset
         Answers of either system, in anything that :func:`bayescm.read` takes: logs, tables with a row per item, 0 and
         1, k right of n, counts. The same items are compared item by item, by their names. Both may be in `new`, which
-        then has two systems of which `reference` is the old one. Without an old system there are only `require`.
+        then has two systems of which `reference` is the old one (or ``{"new": ..., "old": ...}``), or in `old` where
+        `new` is the truth. Without an old system there are only `require`.
     metrics
         As in :func:`bayescm.summary`. Default: accuracy, of scores from 0 to 1 their mean. Or "auc" and
         "average_precision" of a classifier's scores: tables with the columns ``actual`` and ``score``, a row per item;
@@ -200,14 +201,16 @@ def _sides(new: Any, old: Any, by: str | None, reading: Mapping[str, Any], areas
         raise TypeError(f"gate() got an unexpected argument {sorted(unknown)[0]!r}.")
     if by not in (None, TASK):
         columns["by"] = by
-    given = {NEW: new} if old is None else {NEW: new, OLD: old}
+    named = old is None and isinstance(new, Mapping) and set(new) == {NEW, OLD}
+    given = {name: new[name] for name in (NEW, OLD)} if named else {NEW: new} if old is None else {NEW: new, OLD: old}
     if areas:
         return area_gates.sides(given, columns, options)
     for name, one in given.items():
         if isinstance(one, tuple) and len(one) == 2 and not 0 <= one[0] <= one[1] > 1:
             raise ValueError(f"`{name}` as k right of n must be two whole numbers, k at most n; got {one!r}.")
-    if old is None and (hasattr(new, "dims") or (reading.get("reference") is not None)):
-        return read_data(new, about=BOARD, columns=columns or None, **options).data
+    truth = isinstance(old, Mapping) and is_list(new) and all(map(is_list, old.values()))
+    if truth or (old is None and (hasattr(new, "dims") or reading.get("reference") is not None)):
+        return read_data(new, old, about=BOARD, columns=columns or None, **options).data
     if all(hasattr(one, "data") and not hasattr(one, "dims") for one in given.values()):
         given = {name: one.data for name, one in given.items()}
     return read_data(given, about=BOARD, columns=columns or None, **options).data

@@ -39,8 +39,8 @@ def label_array(name: str, values: ArrayLike) -> NDArray[Any]:
     if array.dtype.kind == "f":
         if not np.isfinite(array).all() or (array != np.floor(array)).any():
             raise ValueError(
-                f"`{name}` holds fractions, not labels; for scores use "
-                "bayescm.curves.counts_at_thresholds(y_true, y_score)."
+                f"`{name}` holds fractions, not labels. Scores go into bayescm.auc, curve_band, curves.auc_difference, "
+                "or by threshold bayescm.curves.counts_at_thresholds(y_true, y_score); labels are y_score >= .5."
             )
         if (np.abs(array) > 2**53).any():
             raise ValueError(f"`{name}` holds numbers too large for labels; use text.")

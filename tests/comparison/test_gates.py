@@ -174,3 +174,17 @@ def test_frames_are_read_as_files_are(tmp_path):
         np.testing.assert_allclose(found["point"], files["point"], rtol=1e-12)
     labels = pd.DataFrame({"y_true": [0, 1, 1, 0], "y_pred": [0, 1, 0, 0]})
     assert bayescm.gate(labels, labels)["n_items"].item() == 4
+
+
+def test_both_by_name_and_beside_the_truth():
+    truth = np.random.default_rng(2).integers(0, 2, 50)
+    new, old = np.where(np.arange(50) < 40, truth, 1 - truth), np.where(np.arange(50) > 18, truth, 1 - truth)
+    found = bayescm.gate(new == truth, old == truth)
+    for beside in (
+        bayescm.gate(truth, {"new": new, "old": old}),
+        bayescm.gate(truth, {"a": new, "b": old}, reference="b"),
+    ):
+        np.testing.assert_array_equal(beside["interval"], found["interval"])
+    counts = {"old": [[50, 10], [5, 35]], "new": [[52, 8], [4, 36]]}
+    apart = bayescm.gate(counts["new"], counts["old"])
+    np.testing.assert_array_equal(bayescm.gate(counts)["interval"], apart["interval"])

@@ -1,6 +1,7 @@
 """What is given comes in the way it would have come by its constructor."""
 
 import inspect
+import io
 
 import numpy as np
 import pandas as pd
@@ -101,6 +102,16 @@ def test_frames_of_any_library(frame):
     assert told.actual.values.tolist() == [0, 1]
     wide = frame({"truth": [0, 1, 1], "a": [0, 1, 0], "b": [1, 1, 1]})
     assert bayescm.compare_systems(wide, random_seed=1)["summary"].comparison.values.tolist() == ["a - b"]
+
+
+def test_frames_and_text_name_their_rows_alike():
+    text = "sex,tp,fn,fp,tn,site,f1\nm,50,5,3,90,x,.93\nf,45,8,4,92,x,.88"
+    frame = pd.read_csv(io.StringIO(text))
+    for table in (text, frame):
+        assert bayescm.read(table).data["system"].values.tolist() == ["m", "f"]
+    moved = frame[["tp", "fn", "fp", "tn", "f1", "site", "sex"]]
+    assert bayescm.read(moved).data["system"].values.tolist() == ["m", "f"]
+    assert "system" not in bayescm.read(moved.drop(columns="sex")).data.coords
 
 
 def test_frames_of_cells_over_other_dims_than_systems():
