@@ -31,6 +31,12 @@ ENUM = pl.Enum(["low", "mid", "high"])
 ONE_HOT, TAGS = np.eye(2, dtype=int), np.array([[1, 0, 1], [0, 1, 0], [1, 1, 0], [0, 0, 1]])
 PEOPLE = pd.DataFrame({"y_true": TRUE, "y_pred": PRED})
 RECORDS = LONG.to_dict("records")
+ASKED = LONG.rename(columns={"item": "id", "system": "model"})
+WIDE = (
+    pd.DataFrame({"id": range(8), "label": TRUE, "a": PRED, "b": OTHER})
+    .replace({1: "cat", 0: "dog"})
+    .assign(id=range(8))
+)
 AUDITS = {"a": bayescm.audited(A, [900, 1000]), "b": bayescm.audited(B, [800, 1000])}
 CELLS = {"tp": 45, "fn": 5, "fp": 10, "tn": 90}
 NAMES = {name: getattr(bayescm, name) for name in dir(bayescm)} | PUBLIC | {
@@ -48,6 +54,11 @@ SCIKIT_LEARN = {  # a data scientist
     "summary(counts={'a': A}, metrics='accuracy').point": 0.85,
     "decision_curve(y_true=TRUE, y_score=SCORE, thresholds=[.25, .5]).threshold": [0.25, 0.5],
     "summary(np.array(TRUE), np.array(PRED), 'recall').point": 0.75,
+    "summary(WIDE, 'recall', columns={'actual': 'label', 'predicted': 'a'}, pos_label='cat').point": 0.75,
+    "summary(pd.crosstab(WIDE.label, WIDE.a), 'recall', rows='truth', pos_label='cat').point": 0.75,
+    "summary({'true_positives': 3, 'False Negatives': 1, 'fp': 1, 'true negative': 3}, 'mcc').point": 0.5,
+    "gaps(WIDE.rename(columns={'label': 'truth', 'a': 'test'}).replace({'cat': 1, 'dog': 0}), "
+    "sensitive_features='b').group": [0, 1],
     "summary(pd.Series(TRUE), pd.Series(PRED), 'recall').point": 0.75,
     "summary(PEOPLE.y_true, PEOPLE.y_pred, 'recall').point": 0.75,
     "summary(PEOPLE, 'recall').point": 0.75,
@@ -153,6 +164,13 @@ EVALUATION = {
     "summary(2 * RIGHT, runs=4, draws=1000).sel(metric='accuracy').point": [0.375, 0.25, 0.125],
     "summary([4, 3, 0, 4], runs=4, draws=1000).point": [[11 / 16]],
     "leaderboard(RECORDS).point.sel(system='llama')": 0.5,
+    "leaderboard(ASKED).point.sel(system='llama')": 0.5,
+    "leaderboard(ASKED.to_dict('records')).point.sel(system='llama')": 0.5,
+    "compare_systems(WIDE.rename(columns={'label': 'truth'}), pos_label='cat')['summary'].point": [[0.25]],
+    "compare_systems(WIDE, columns={'actual': 'label'}, pos_label='cat')['summary'].point": [[0.25]],
+    "compare_systems(WIDE, columns={'actual': 'label', 'predicted': ['b', 'a']}, pos_label='cat')['summary'].point": [
+        [-0.25]
+    ],
     "leaderboard({'a': (90, 100), 'b': (80, 100)}, design='independent').point": [0.9, 0.8],
     "leaderboard(LONG.rename(columns={'correct': 'score', 'system': 'model'})).point.sel(system='llama')": 0.5,
     "leaderboard([[1, 0], [1, 1], [0, 0]]).point": [2 / 3, 1 / 3],
@@ -185,6 +203,8 @@ OTHERS = {
 ANSWERED = SCIKIT_LEARN | CLINIC | EVALUATION | OTHERS
 REFUSED = {
     "summary(TRUE)": r"bayescm.confusion_matrix\(y_true, y_pred\)",
+    "compare_systems(WIDE, actual='label')": r"columns=\{'actual': 'label'",
+    "gaps(TRUE, PRED, group=OTHER)": r"confusion_matrix\(y_true, y_pred, group=",
     "summary([45, 5, 10, 90])": r"bayescm.from_cells\(tp=",
     "summary([45, 5, 10, 90], ['recall', 'precision'])": r"confusion_matrix\(y_true, y_pred\).*from_cells\(tp=",
     "summary(45, 5, 10, 90)": r"bayescm.from_cells\(tp=",

@@ -8,7 +8,9 @@ from numpy.typing import NDArray
 
 from bayescm.data import validate
 from bayescm.data.counts import check_counts, confusion_matrix
+from bayescm.data.options import plain_words
 from bayescm.data.reading import read as understood
+from bayescm.data.recognisers import COUNTS
 from bayescm.data.schema import ACTUAL, CI_BOUND, METRIC, PREDICTED, attributes, interval_coordinate
 from bayescm.data.units import unit_of, without_units
 from bayescm.data.words import CiKind
@@ -31,6 +33,7 @@ _FEW = 10  # items of a class of a group
 _POOLED = 5  # groups: see docs/verification/hierarchies.py
 
 
+@plain_words
 @stamped
 def gaps(
     counts: Any,
@@ -59,8 +62,8 @@ def gaps(
         As in :func:`bayescm.summary`. Default: the selection rate (its gap is that of demographic parity), recall,
         false positive rate, precision and accuracy. The larger of the gaps of recall and false positive rate is
         ``equalised_odds``, given where both are asked for.
-    sensitive_features : array_like of shape (n,) or data frame of columns, optional
-        Of each item; of several columns every combination that occurs is a group.
+    sensitive_features : array_like of shape (n,), data frame of columns or str, optional
+        Of each item; of several columns every combination that occurs is a group. Or the name of a column of `counts`.
     unit : array_like of shape (n,), optional
         With `sensitive_features`: what was sampled, with several items each, as in :func:`bayescm.summary`. Groups may
         share units, and aren't pooled.
@@ -145,7 +148,9 @@ def gaps(
 
 def _groups(counts: Any, y_pred: Any, features: Any, unit: Any) -> tuple[Any, xr.DataArray]:
     """Return counts over `group`, those by unit, and of all items."""
-    if features is not None:
+    if isinstance(features, str) and y_pred is None:
+        counts = check_counts(understood(counts, columns={"by": features}, unit=unit, about=COUNTS).data)
+    elif features is not None:
         if y_pred is None:
             raise ValueError(
                 "`sensitive_features` go with labels: bayescm.gaps(y_true, y_pred, sensitive_features=...)."

@@ -12,7 +12,7 @@ from bayescm.data.counts import from_array, from_cells
 from bayescm.data.items import predictions, with_units
 from bayescm.data.labels import grouped, some
 from bayescm.data.logged import TASK
-from bayescm.data.schema import ACTUAL, CELLS_OF_TWO, ITEM, MATRIX, ONE_CLASS, PREDICTED, RUN, SYSTEM, UNIT
+from bayescm.data.schema import ACTUAL, CELLS_OF_TWO, ITEM, MATRIX, ONE_CLASS, PREDICTED, RUN, SYSTEM, UNIT, column_key
 from bayescm.data.tables import tabulated
 from bayescm.data.tabular import CALLED, COVARIATES, OTHER_DIMS, Table
 from bayescm.data.units import asking, columns_of_units, named_units, names_units
@@ -28,7 +28,7 @@ def of_cells(table: Table, *, systems: bool, unit: Any = None) -> xr.DataArray:
     """
     columns = table.columns
     covariates = {name: np.asarray(table.labels(name)[0]) for name in table.said.get(COVARIATES) or ()}
-    keys = [str(name).strip().casefold() for name in table.frame.columns]
+    keys = list(map(column_key, table.frame.columns))
     if twice := [key for key in CELLS_OF_TWO if keys.count(key) > 1]:
         raise ValueError(f"`columns` has {twice[0]!r} twice; every entry must be different.")
     cells: dict[str, Any] = {name: table.numbers(columns[name]) for name in CELLS_OF_TWO}
@@ -179,7 +179,7 @@ def columns_of_systems(table: Table, unit: Any = None) -> list[Any]:
     said, actual, predicted = table.said.get(PREDICTED), table.get(ACTUAL), table.get(PREDICTED)
     if actual is None or said is not None:
         return said if isinstance(said, list) and actual is not None else []
-    known = (actual, table.get(ITEM), *columns_of_units(unit), table.columns.get("id"))
+    known = (actual, table.get(ITEM), *columns_of_units(unit))
     others = [name for name in table.frame.columns if name not in known and not names_units(name)]
     uncounted = [name for name in others if name != table.get("n")]
     if table.source and len(uncounted) > 1:  # a row for as many items as it says

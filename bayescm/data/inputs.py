@@ -32,6 +32,7 @@ from bayescm.data.thresholds import counts_at_thresholds
 from bayescm.data.units import by_unit, marked
 
 _OF_LABELS = ("labels", "pos_label")
+_OF_TABLES = (*_OF_LABELS, "rows", "columns")
 _OF_ANSWERS = {MEAN_SCORE: (MEAN_SCORE, "recall")} | dict.fromkeys(("accuracy", "acc"), ("accuracy", "recall"))
 _OF_ANSWERS |= dict.fromkeys(("error_rate", "err"), ("error_rate", "false_negative_rate"))
 """What right and wrong answers have, as it is called, and the rate of the one class that it is."""
@@ -61,7 +62,11 @@ class Door:
             if not given and set(CELLS_OF_TWO) <= set(options):
                 given = (_taken(options, CELLS_OF_TWO),)
             if given:
-                given = self._read(_gathered(given, options, own) if self.about != COUNTS else given, options, own)
+                try:
+                    given = self._read(_gathered(given, options, own) if self.about != COUNTS else given, options, own)
+                except ValueError:
+                    known(options)  # what wasn't understood may be what the data would have needed
+                    raise
             if given and isinstance(given[0], Evidence):
                 given = self._fitted(function, given, options)
             known(options)
@@ -85,11 +90,13 @@ class Door:
             refuse_numbers(first, *rest)
         second = rest[0] if rest and self._is_data(first, rest[0]) else None
         names = list(_OF_LABELS) if second is not None and not is_number(second) else []
+        names += _OF_TABLES if _is_table(first) else []
         names += ["runs"] if (self.runs or self.about != COUNTS) and are_passes(first) else []
         names += ["n_items"] if self.about != COUNTS else []
         names += ["unit", WEIGHT]
         taken = {name: value for name, value in _taken(options, names).items() if value is not None}
-        evidence = understood(Given(first, second, self.about, taken, _covariates(first, options)))
+        columns = {**(taken.pop("columns", None) or {}), **_covariates(first, options)}
+        evidence = understood(Given(first, second, self.about, taken, columns))
         if evidence is None:
             marked(first, taken.get("unit"))
         return given if evidence is None else (evidence, *(rest if second is None else rest[1:]))
@@ -176,6 +183,12 @@ def over_strata(data: Any, stratum: str) -> xr.DataArray:
     return data.rename({stratum: STRATUM}).drop_attrs(deep=False).assign_attrs(kept)
 
 
+def _is_table(data: Any) -> bool:
+    """Say whether data are a table: a frame, a file, text or columns by name."""
+    columns = isinstance(data, Mapping) and bool(data) and all(map(is_list, data.values()))
+    return columns or hasattr(type(data), "columns") or isinstance(data, str | PathLike)
+
+
 def _gathered(given: tuple[Any, ...], options: dict[str, Any], own: Sequence[str]) -> tuple[Any, ...]:
     """Put the predictions of several systems together: by place, or by names that no option has."""
     first, *rest = given
@@ -240,7 +253,7 @@ def _in_place(given: tuple[Any, ...], options: dict[str, Any], first: str, secon
 def _covariates(data: Any, options: Mapping[str, Any]) -> dict[str, list[str]]:
     """Return the columns of a table that a model takes for covariates, by name or in a formula."""
     asked = options.get(COVARIATES)
-    if not isinstance(asked, str | list | tuple) or not (hasattr(data, "columns") or isinstance(data, str | PathLike)):
+    if not isinstance(asked, str | list | tuple) or not _is_table(data):
         return {}
     names = re.findall(r"\w+", asked.rpartition("~")[2]) if isinstance(asked, str) else asked
     return {COVARIATES: [name for name in names if name != "1"]}

@@ -55,11 +55,15 @@ BORROWED = {
     ("preds", "target", "reference", "truth", "estimate", "response", "predictor", "y_true", "y_pred", "data"),
     "the truth comes first, then the predictions or the scores, both as arrays",
 )
+BORROWED |= dict.fromkeys(
+    ("actual", "predicted", "system", "item", "run", "correct", "score", "by"),
+    "say what a table's columns are by `columns`, such as columns={'actual': 'label', 'predicted': ['a', 'b']}",
+)
 """Names of other libraries, and what is meant here."""
 _SHARES = {"prevalence", "ci_prob", "decision_prob", "assurance", "width", "rope"}
 """Options that take "5%" for 0.05."""
 INSTEAD = {"group": "groups", "groups": "group", "metric": "metrics", "metrics": "metric", "plane": "space",
-            "paired": "discordance"}  # fmt: skip
+            "paired": "discordance", "n": "n_items"}  # fmt: skip
 
 
 def plain_words[**P, R](function: Callable[P, R]) -> Callable[P, R]:

@@ -28,6 +28,7 @@ from bayescm.data.schema import (
     RUN,
     SYSTEM,
     WEIGHT,
+    column_key,
     labels_of,
 )
 from bayescm.data.scores import check_scores
@@ -46,7 +47,7 @@ from bayescm.data.shapes import (
 from bayescm.data.sides import beside, columns_of_one, has_scores, of_one_system
 from bayescm.data.strata import batch_dims, is_audit, singles
 from bayescm.data.tables import by_column
-from bayescm.data.tabular import Table, read_table
+from bayescm.data.tabular import CALLED, Table, read_table
 from bayescm.data.units import asking, marked, named_units
 
 COUNTS, SYSTEMS, BOARD, ANSWERS = "counts", "systems", "board", "answers"
@@ -85,7 +86,7 @@ class Given:
         """What was given by name, by the names in small letters; nothing of anything but a mapping."""
         known = isinstance(self.data, Mapping) and not isinstance(self.data, xr.Dataset | xr.DataTree)
         named = self.data if known else {}
-        return {str(name).strip().casefold(): value for name, value in named.items()}
+        return {column_key(name): value for name, value in named.items()}
 
     @cached_property
     def names(self) -> set[str]:
@@ -96,7 +97,8 @@ class Given:
     def table(self) -> Table | None:
         """The data as a table: a frame, a file, pasted text, records, lists by name; None of anything else."""
         data = self.data
-        if isinstance(data, list) and data and all(isinstance(one, Mapping) and SYSTEM in one for one in data):
+        records = isinstance(data, list) and bool(data) and all(isinstance(one, Mapping) for one in data)
+        if records and all({*one} & {*CALLED[SYSTEM]} for one in data):
             data = frame_of({name: [one.get(name) for one in data] for name in data[0]})
         elif isinstance(data, xr.DataArray) and set(data.dims) == {ITEM, SYSTEM}:
             data = data.transpose(ITEM, SYSTEM).to_pandas()
@@ -181,7 +183,8 @@ def _one_system(given: Given) -> xr.Dataset | None:
     """Read a table with a row per item, or per run of it, of one system: scores, or what is put beside another's."""
     table = given.table
     unit, missing = given.options.get("unit"), given.options.get("missing")
-    if table is None or (given.about != ANSWERS and not has_scores(table, unit)):
+    several = isinstance(given.columns.get(PREDICTED), list)
+    if table is None or several or (given.about != ANSWERS and not has_scores(table, unit)):
         return None
     kept = of_one_system(table, unit, given.how[1], missing)
     if kept is None or given.about == ANSWERS:

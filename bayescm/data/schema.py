@@ -68,6 +68,10 @@ GROUPS = (
     "left_out",
 )
 CELLS_OF_TWO = ("tn", "fp", "fn", "tp")
+_IN_WORDS = {
+    f"{right} {sign}{ending}": right[0] + sign[0]
+    for right in ("true", "false") for sign in ("positive", "negative") for ending in ("s", "")
+}  # fmt: skip
 
 
 RESERVED = {
@@ -178,6 +182,12 @@ def as_read(counts: xr.DataArray) -> dict[str, str | int]:
         return named
     (tn, fp), (fn, tp) = counts.values.tolist()
     return named | {"counts": f"TP {tp:.15g}, FP {fp:.15g}, FN {fn:.15g}, TN {tn:.15g}"}
+
+
+def column_key(name: object) -> str:
+    """Return the name of a column as it is looked up: in small letters, and a cell in words by its two letters."""
+    key = str(name).strip().casefold()
+    return _IN_WORDS.get(key.replace("_", " "), key)
 
 
 def cell_names(labels: Sequence[Any]) -> list[str]:

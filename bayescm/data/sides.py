@@ -16,8 +16,7 @@ from bayescm.data.shapes import frame_of, has_fractions
 from bayescm.data.tabular import CALLED, Table
 from bayescm.data.units import columns_of_units
 
-_ITEM = (*CALLED[ITEM][:3], "item_id", "question_id", "sample_id", "example_id", "doc_id", "test_id", "test", "case",
-         "example", "name", "id", "input")  # fmt: skip
+_ITEM = (*(name for name in CALLED[ITEM] if name != TASK), "test", "name")
 _CORRECT = (*CALLED["correct"], "is_correct", "pass", "success", "is_right", "ok", "acc", "exact_match", "grade",
             "verdict", "outcome", "result")  # fmt: skip
 """What columns of one system's answers are called."""

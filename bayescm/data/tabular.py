@@ -12,16 +12,17 @@ from bayescm.data import texts
 from bayescm.data.crosstabs import side
 from bayescm.data.needs import need
 from bayescm.data.records import records_of
-from bayescm.data.schema import ACTUAL, FOLD, GROUP, ITEM, PREDICTED, RUN, SYSTEM, THRESHOLD
+from bayescm.data.schema import ACTUAL, FOLD, GROUP, ITEM, PREDICTED, RUN, SYSTEM, THRESHOLD, column_key
 
 CALLED = {
     SYSTEM: ("system", "model", "classifier", "study", "studyid", "study_id", "studynames"),
-    ITEM: ("item", "question", "prompt", "task"),
+    ITEM: ("item", "question", "prompt", "task", "item_id", "question_id", "sample_id", "example_id", "doc_id",
+           "test_id", "case", "example", "id", "input"),
     RUN: ("run", "trial", "attempt", "sample", "repeat", "epoch", "seed"),
     "correct": ("correct", "right", "passed", "passes", "score"),
     "n": ("n", "count", "freq", "frequency"),
     "score": ("score",),
-}
+}  # fmt: skip
 """What columns are called, by what they mean."""
 COVARIATES = "covariates"
 COLUMNS = (ACTUAL, PREDICTED, *CALLED, "by", COVARIATES)
@@ -50,7 +51,7 @@ class Table:
     @property
     def columns(self) -> dict[str, Any]:
         """The names of the columns, by themselves in small letters."""
-        return {str(name).strip().casefold(): name for name in self.frame.columns}
+        return {column_key(name): name for name in self.frame.columns}
 
     @property
     def square(self) -> bool:

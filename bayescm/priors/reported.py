@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from bayescm.data import validate
 from bayescm.data.labels import label_array
+from bayescm.data.options import plain_words
 from bayescm.data.schema import CI_BOUND, MATRIX, METRIC, POSSIBLE, STANDS_FOR, attributes
 from bayescm.metrics import Metric, MetricLike, resolve
 from bayescm.priors.concentrations import DEFAULT_PRIOR, concentrations
@@ -36,6 +37,7 @@ class Stated(NamedTuple):
     unit: float
 
 
+@plain_words
 @stamped
 def from_reported(
     metrics: Mapping[MetricLike, Any] | None = None,
@@ -232,8 +234,6 @@ def _stated(
     if not isinstance(metrics, Mapping | None):
         raise TypeError(f"`metrics` must be a mapping of metrics to numbers; got {metrics!r}.")
     pairs = [*(metrics or {}).items(), *reported.items()]
-    if "n" in reported:
-        raise TypeError("from_reported() has no `n`: the number of items is `n_items`.")
     if not pairs:
         raise ValueError("`metrics`: give what is printed, such as precision=0.85, recall=0.81, f1=0.83.")
     names = resolve([name for name, _ in pairs], 2)

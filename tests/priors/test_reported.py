@@ -251,7 +251,7 @@ def test_sizes_from_one_to_a_trillion():
         ({"n_items": 10, "recall": 0.5, "labels": "a"}, ValueError, "must be two"),
         ({"n_items": 10, "recall": 0.5, "rounding": "up"}, ValueError, "rounding"),
         ({"n_items": 10, "recall": 0.5, "tpr": 0.5}, ValueError, "metrics"),
-        ({"n": 10, "n_items": 10, "recall": 0.5}, TypeError, "is `n_items`"),
+        ({"n": 10, "n_items": 10, "recall": 0.5}, TypeError, "say `n_items`"),
         ({"n_items": 10, "lr+": float("inf")}, ValueError, "finite"),
     ],
 )
