@@ -30,6 +30,7 @@ GRADED = pd.Categorical(["low", "mid", "mid", "low"], categories=["low", "mid", 
 ENUM = pl.Enum(["low", "mid", "high"])
 ONE_HOT, TAGS = np.eye(2, dtype=int), np.array([[1, 0, 1], [0, 1, 0], [1, 1, 0], [0, 0, 1]])
 PEOPLE = pd.DataFrame({"y_true": TRUE, "y_pred": PRED})
+SCORED = pd.DataFrame({"label": TRUE, "prob": SCORE, "patient": list("aabbccdd")})
 RECORDS = LONG.to_dict("records")
 ASKED = LONG.rename(columns={"item": "id", "system": "model"})
 WIDE = (
@@ -54,6 +55,12 @@ SCIKIT_LEARN = {  # a data scientist
     "summary(counts={'a': A}, metrics='accuracy').point": 0.85,
     "decision_curve(y_true=TRUE, y_score=SCORE, thresholds=[.25, .5]).threshold": [0.25, 0.5],
     "summary(np.array(TRUE), np.array(PRED), 'recall').point": 0.75,
+    "auc(SCORED).point": 7 / 8,
+    "auc(SCORED.to_csv(index=False)).point": 7 / 8,
+    "auc(SCORED, unit='patient').attrs['units']": 4,
+    "auc(pl.DataFrame(SCORED).rename({'prob': 'net'})).point": 7 / 8,
+    "auc_difference(SCORED.rename(columns={'prob': 'net'}).assign(tree=-SCORED.prob)).point": 3 / 4,
+    "curve_band(SCORED, draws=1000).area": 7 / 8,
     "summary(WIDE, 'recall', columns={'actual': 'label', 'predicted': 'a'}, pos_label='cat').point": 0.75,
     "summary(pd.crosstab(WIDE.label, WIDE.a), 'recall', rows='truth', pos_label='cat').point": 0.75,
     "summary({'true_positives': 3, 'False Negatives': 1, 'fp': 1, 'true negative': 3}, 'mcc').point": 0.5,
@@ -203,6 +210,10 @@ OTHERS = {
 ANSWERED = SCIKIT_LEARN | CLINIC | EVALUATION | OTHERS
 REFUSED = {
     "summary(TRUE)": r"bayescm.confusion_matrix\(y_true, y_pred\)",
+    "auc(TRUE, SCORE, max_fpr=.1)": "`fpr_range`",
+    "auc(TRUE)": "`y_score` is missing",
+    "auc(RIGHT)": "true labels and one of scores",
+    "sample_size('recall', width=.1, expected=.9)": "`mode`",
     "compare_systems(WIDE, actual='label')": r"columns=\{'actual': 'label'",
     "gaps(TRUE, PRED, group=OTHER)": r"confusion_matrix\(y_true, y_pred, group=",
     "summary([45, 5, 10, 90])": r"bayescm.from_cells\(tp=",

@@ -24,6 +24,7 @@ from bayescm.curves.multiclass import check_several, is_multiclass, several_of
 from bayescm.curves.partial import with_corrected
 from bayescm.curves.roc_area import areas_of, given_part, of_range
 from bayescm.data import validate
+from bayescm.data.inputs import takes_items
 from bayescm.data.labels import Label
 from bayescm.data.random import Stream, matrix_rng
 from bayescm.data.words import Design, Direction
@@ -71,9 +72,10 @@ class _Two(NamedTuple):
 
 
 @stamped
+@takes_items
 def auc_difference(
     y_true: Any,
-    y_score: Mapping[str, ArrayLike],
+    y_score: Any = None,
     *,
     method: Literal["bayesian", "delong", "delong_t", "bootstrap", "venkatraman"] = "bayesian",
     design: Design = "paired",

@@ -15,6 +15,7 @@ from bayescm.curves.names import LONG_NAMES
 from bayescm.curves.options import stretch
 from bayescm.curves.reading import precision_at
 from bayescm.data import validate
+from bayescm.data.inputs import is_table
 from bayescm.data.options import reading
 from bayescm.data.schema import CHAIN, CI_BOUND, DRAW, UNIT, attributes, interval_coordinate
 from bayescm.data.scores import rank, sign_of, signed
@@ -45,7 +46,7 @@ def _of_scores(given: tuple[Any, ...], options: dict[str, Any]) -> tuple[Any, ..
     """Draw the posterior of a curve first, where its items are given."""
     if {"y_true", "y_score"} <= set(options):
         given = (options.pop("y_true"), options.pop("y_score"), *given)
-    if len(given) < 2:
+    if len(given) < 2 and not (given and is_table(given[0])):
         return given
     own = set(inspect.signature(curve_band).parameters)
     known = [name for name in inspect.signature(curve_posterior).parameters if name in options and name not in own]

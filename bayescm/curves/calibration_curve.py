@@ -11,6 +11,7 @@ from scipy.optimize import brentq
 from bayescm.curves.calibration_units import of_units
 from bayescm.data import validate
 from bayescm.data.assumptions import SEEN, assumed
+from bayescm.data.inputs import takes_items
 from bayescm.data.labels import Label
 from bayescm.data.schema import CI_BOUND, attributes, interval_coordinate, positive_class
 from bayescm.data.scores import check_scores
@@ -46,9 +47,10 @@ _NAMES = {
 
 
 @stamped
+@takes_items
 def reliability(
     y_true: ArrayLike,
-    y_score: ArrayLike,
+    y_score: Any = None,
     *,
     bins: int | ArrayLike = 10,
     method: Literal["clopper_pearson", "wilson", "jeffreys"] = "clopper_pearson",

@@ -13,8 +13,8 @@ from bayescm.curves.exchanged import warn_of_few
 from bayescm.curves.options import Plan, groups_of, plan, shape_of
 from bayescm.curves.reading import dataset, marked, part, room
 from bayescm.data.assumptions import EACH_CLASS, assumed
+from bayescm.data.inputs import takes_items
 from bayescm.data.labels import Label
-from bayescm.data.options import plain_words
 from bayescm.data.random import Stream, matrix_rng
 from bayescm.data.schema import CHAIN, DRAW, attributes, positive_class, tree
 from bayescm.data.scores import ITEM, Ranking, Scores, check_scores, rank, signed
@@ -32,7 +32,7 @@ _MOST = 2**23  # numbers that are read at a time: 64 MB
 _RARE = 1e-15  # a drawn prevalence may underflow to 0 or 1, where precision isn't defined
 
 
-@plain_words
+@takes_items
 def curve_posterior(
     y_true: Any,
     y_score: Any = None,

@@ -1,7 +1,7 @@
 """intervals() and hull(): an interval for every threshold alone, and the hull that peers draw of them."""
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import xarray as xr
@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from bayescm.data import validate
 from bayescm.data.assumptions import assumed
+from bayescm.data.inputs import takes_items
 from bayescm.data.labels import Label
 from bayescm.data.schema import CI_BOUND, METRIC, THRESHOLD, attributes, interval_coordinate, positive_class
 from bayescm.data.scores import sign_of, signed
@@ -29,9 +30,10 @@ _BAYESIAN = ("flat", "jeffreys")
 
 
 @stamped
+@takes_items
 def intervals(
     y_true: ArrayLike,
-    y_score: ArrayLike,
+    y_score: Any = None,
     *,
     space: Plane = "roc",
     method: Literal["flat", "jeffreys", "wilson", "clopper_pearson", "agresti_coull"] = "jeffreys",

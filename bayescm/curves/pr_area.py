@@ -15,6 +15,7 @@ from bayescm.curves.exchanged import FEW, described, effective_controls
 from bayescm.curves.options import stretch
 from bayescm.curves.partial import PartialAreas
 from bayescm.data import validate
+from bayescm.data.inputs import takes_items
 from bayescm.data.labels import Label
 from bayescm.data.units import one_by_one
 from bayescm.data.words import Direction
@@ -35,9 +36,10 @@ METHODS = {
 
 
 @stamped
+@takes_items
 def aucpr(
     y_true: ArrayLike,
-    y_score: Any,
+    y_score: Any = None,
     *,
     estimator: str | Sequence[str] = "average_precision",
     method: str | Sequence[str] | None = None,

@@ -15,8 +15,8 @@ from bayescm.curves.options import stretch
 from bayescm.curves.partial import PartialAreas, with_corrected
 from bayescm.curves.weighted import CrossedAreas
 from bayescm.data import validate
+from bayescm.data.inputs import takes_items
 from bayescm.data.labels import Label
-from bayescm.data.options import plain_words
 from bayescm.data.schema import CI_BOUND, batch_names
 from bayescm.data.words import Direction
 from bayescm.results.objects import stamped
@@ -38,10 +38,10 @@ PARTIAL = ("bayesian", "delong", "bootstrap", "smoothed")
 
 
 @stamped
-@plain_words
+@takes_items
 def auc(
     y_true: ArrayLike,
-    y_score: Any,
+    y_score: Any = None,
     *,
     method: str | Sequence[str] = "bayesian",
     ci_prob: float = 0.95,
@@ -58,8 +58,9 @@ def auc(
 
     Parameters
     ----------
-    y_true : array_like of shape (n,)
-        Actual labels, two classes or more.
+    y_true : array_like of shape (n,), data frame or path
+        Actual labels, two classes or more. Or a table with a column of labels, one of scores or of each system's, and,
+        named by `unit`, of units: here and in all questions of scores.
     y_score : array_like of shape (n,) or (n, K), mapping, data frame or xarray.DataArray
         Scores; of several systems on the same items as a mapping of names to scores. Equal scores are ties, and no
         others; infinite ones are allowed. Of K > 2 classes an array with a column for each, in the order of `labels`

@@ -16,7 +16,18 @@ from bayescm.data.counts import from_cells
 from bayescm.data.evidence import Evidence
 from bayescm.data.options import arguments_of, explained, reading
 from bayescm.data.recognisers import BOARD, COUNTS, K_OF_N, SYSTEMS, Given, understood
-from bayescm.data.schema import CELLS_OF_TWO, ITEM, MEAN_SCORE, ONE_CLASS, PREDICTED, RUN, STRATUM, SYSTEM, WEIGHT
+from bayescm.data.schema import (
+    CELLS_OF_TWO,
+    ITEM,
+    LABEL,
+    MEAN_SCORE,
+    ONE_CLASS,
+    PREDICTED,
+    RUN,
+    STRATUM,
+    SYSTEM,
+    WEIGHT,
+)
 from bayescm.data.shapes import (
     are_answers,
     are_labels,
@@ -27,7 +38,9 @@ from bayescm.data.shapes import (
     is_number,
     is_scored,
 )
-from bayescm.data.tabular import COVARIATES
+from bayescm.data.sides import scores_of
+from bayescm.data.tables import by_column
+from bayescm.data.tabular import COVARIATES, read_table
 from bayescm.data.thresholds import counts_at_thresholds
 from bayescm.data.units import by_unit, marked
 
@@ -90,7 +103,7 @@ class Door:
             refuse_numbers(first, *rest)
         second = rest[0] if rest and self._is_data(first, rest[0]) else None
         names = list(_OF_LABELS) if second is not None and not is_number(second) else []
-        names += _OF_TABLES if _is_table(first) else []
+        names += _OF_TABLES if is_table(first) else []
         names += ["runs"] if (self.runs or self.about != COUNTS) and are_passes(first) else []
         names += ["n_items"] if self.about != COUNTS else []
         names += ["unit", WEIGHT]
@@ -172,6 +185,26 @@ def takes_scores[**P, R](function: Callable[P, R]) -> Callable[P, R]:
     return reading(read)(function)
 
 
+def takes_items[**P, R](function: Callable[P, R]) -> Callable[P, R]:
+    """Let a function of labels and scores take a table of them; options it doesn't have are explained."""
+    known, (first, second, *_) = explained(function), arguments_of(function)
+
+    def read(given: tuple[Any, ...], options: dict[str, Any]) -> tuple[Any, ...]:
+        given = _in_place(given, options, first, second)
+        if len(given) == 1 and is_table(given[0]):
+            table = read_table(by_column(given[0]), options.pop("columns", None) or {})
+            unit = options.get("unit") if isinstance(options.get("unit"), str) else None
+            data = scores_of(table, unit, options.get("pos_label"))
+            if unit is not None:
+                options["unit"] = data[unit].values
+            options["pos_label"] = data[LABEL].values.tolist()[1]
+            given = Evidence(data, "a table of scores").places()
+        known(options)
+        return given
+
+    return reading(read)(function)
+
+
 def over_strata(data: Any, stratum: str) -> xr.DataArray:
     """Return counts (system, stratum, actual, predicted) of those read by a column of strata."""
     if not isinstance(data, xr.DataArray) or not {SYSTEM, stratum} <= {*data.dims}:
@@ -183,7 +216,7 @@ def over_strata(data: Any, stratum: str) -> xr.DataArray:
     return data.rename({stratum: STRATUM}).drop_attrs(deep=False).assign_attrs(kept)
 
 
-def _is_table(data: Any) -> bool:
+def is_table(data: Any) -> bool:
     """Say whether data are a table: a frame, a file, text or columns by name."""
     columns = isinstance(data, Mapping) and bool(data) and all(map(is_list, data.values()))
     return columns or hasattr(type(data), "columns") or isinstance(data, str | PathLike)
@@ -253,7 +286,7 @@ def _in_place(given: tuple[Any, ...], options: dict[str, Any], first: str, secon
 def _covariates(data: Any, options: Mapping[str, Any]) -> dict[str, list[str]]:
     """Return the columns of a table that a model takes for covariates, by name or in a formula."""
     asked = options.get(COVARIATES)
-    if not isinstance(asked, str | list | tuple) or not _is_table(data):
+    if not isinstance(asked, str | list | tuple) or not is_table(data):
         return {}
     names = re.findall(r"\w+", asked.rpartition("~")[2]) if isinstance(asked, str) else asked
     return {COVARIATES: [name for name in names if name != "1"]}

@@ -33,6 +33,8 @@ BORROWED = {
     "pos_label": "say it where counts are made: bayescm.confusion_matrix(y_true, y_pred, pos_label=...) or "
     "bayescm.from_array(matrix, pos_label=...)",
     "rows": "say it where counts are made: bayescm.from_array(frame, rows='test')",
+    "expected": "say `mode`, its most probable value",
+    "max_fpr": "say `fpr_range`, such as fpr_range=(0, 0.1)",
     "n_boot": "say `draws`",
     "n_bootstrap": "say `draws`",
     "n_resamples": "say `draws`",

@@ -77,6 +77,8 @@ def check_scores(
     -------
     Scores
     """
+    if y_score is None:
+        raise TypeError("`y_score` is missing: give labels and scores, or a table with a column of each.")
     sign = sign_of(direction)
     true = label_array("y_true", y_true)
     named, dim = _by_system(y_score)

@@ -1,6 +1,7 @@
 """Answers of one system, item by item, read for themselves and put beside another's."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -61,7 +62,12 @@ def has_scores(table: Table, unit: Any) -> bool:
     found = columns_of_one(table, unit)
     if table.square or "correct" not in found or ACTUAL in found or table.get(SYSTEM) is not None:
         return False
-    filled = [one for one in np.asarray(table.frame[found["correct"]]).tolist() if one not in (None, "")]
+    return _are_fractions(table.frame[found["correct"]])
+
+
+def _are_fractions(column: Any) -> bool:
+    """Say whether a column, also one of text, has numbers that aren't whole, and no words."""
+    filled = [one for one in np.asarray(column).tolist() if one not in (None, "")]
     try:
         return has_fractions(np.asarray(filled, np.float64))
     except (TypeError, ValueError):  # words
@@ -227,6 +233,15 @@ def scores_beside(tables: Mapping[str, Table], unit: Any = None, pos_label: Any 
                 TASK: (ITEM, [task for task, _ in common]), **{name: (ITEM, one.values) for name, one in more.items()}},
         attrs=left_out | ({UNIT: unit} if unit is not None else {}),
     )  # fmt: skip
+
+
+def scores_of(table: Table, unit: Any, pos_label: Any) -> xr.Dataset:
+    """Return the labels and scores of a table with a row per item, and a column of scores of each system."""
+    known = table.said.get("score") or {*SCORES} & {*table.columns}
+    fractions = [] if known else [name for name in table.frame.columns if _are_fractions(table.frame[name])]
+    each = {str(name): replace(table, said={**table.said, "score": name}) for name in fractions}
+    kept = scores_beside(each or {"score": table}, unit, pos_label)
+    return kept if len(each) > 1 else kept.isel({SYSTEM: 0}, drop=True)
 
 
 def _scores_of(table: Table, unit: Any) -> xr.Dataset:
