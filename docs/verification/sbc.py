@@ -3,8 +3,8 @@
 Truths from each model's prior, data from the truths, and where each truth lies in its posterior: PIT values by the
 exact distribution where there is one, else randomised ranks among draws. They are uniform if simulation, program,
 sampler and closed form belong together. Writes ``sbc.csv``, what the page shows, and a picture for every line.
-``--only NAME`` runs one line of the table; ``--quick`` runs a few truths of every line, asserts that nothing is
-grossly wrong, and writes nothing.
+``--only NAME`` runs one line of the table; ``--quick`` runs 200 truths of those without NUTS, asserts that nothing is
+wrong, and writes nothing.
 """
 
 import argparse
@@ -75,6 +75,11 @@ STUDIES: dict[str, tuple[str, dict[str, Any]]] = {
     "binormal": ("binormal", {"variables": BINORMAL}),
     "binormal, NUTS": ("binormal", {"method": "nuts", "variables": BINORMAL}),
 }
+QUICK = [
+    "dirichlet_multinomial", "dirichlet_multinomial, 3 labels", "three_binomial", "three_binomial, 3 labels",
+    "kfold, complete", "kfold, average", "informative, Betas", "paired", "fold_scores", "binormal",
+]  # fmt: skip
+"""Those without NUTS, of which 200 truths take a second or two; a few truths of the others would show nothing."""
 
 
 def study(name: str, simulations: int | None, seed: int) -> tuple[Any, float]:
@@ -181,13 +186,13 @@ def main() -> None:
     asked = parser.parse_args()
     mpl.use("agg")
     for seed, name in enumerate(STUDIES):
-        if asked.only not in (None, name):
+        if asked.only not in (None, name) or (asked.quick and name not in QUICK):
             continue
-        tree, seconds = study(name, 6 if asked.quick else asked.simulations, seed)
+        tree, seconds = study(name, 200 if asked.quick else asked.simulations, seed)
         made = rows(name, tree, seconds)
         print(name, f"{seconds:.0f} s", {row["variable"]: row["smallest_p"] for row in made}, flush=True)
         if asked.quick:
-            assert min(row["smallest_p"] for row in made) > 1e-5, f"{name}: PIT values of {made}"
+            assert min(row["smallest_p"] for row in made) > 1e-3, f"{name}: PIT values of {made}"
         else:
             write(made)
             draw(name, tree)
