@@ -1,4 +1,4 @@
-"""Count the words of the built pages: ``python docs/words.py docs/_build/html --most 20 --limit 97500``.
+"""Count the words of the built pages: ``python docs/words.py docs/_build/html --most 20 --limit 95500``.
 
 Counted is what white space divides in the article of each page, so without sidebars, header and footer; numbers count,
 too, and are told apart. ``--most N`` lists the longest pages; ``--limit N`` fails beyond N words.
