@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import bayescm
 from bayescm.cli.inputs import systems_of
-from bayescm.cli.options import add_command, add_model, add_systems, model_of
+from bayescm.cli.options import add_command, add_model, add_systems, model_of, refuse
 from bayescm.cli.output import Table, add_outputs, of_draws, tell
 from bayescm.data import validate
 from bayescm.data.files import replace
+from bayescm.data.rankings import PLACKETT_LUCE
 from bayescm.data.schema import ACTUAL, CELLS_OF_TWO, ITEM, ONE_CLASS, PREDICTED, RUN, SYSTEM, flatten_cells
 from bayescm.results.systems import of_board
 
@@ -25,8 +26,10 @@ EPILOG = """examples:
   bayescm leaderboard passes.csv --runs 4                     a row per item, how many of 4 runs passed per system
   bayescm leaderboard board.csv --unit task --average fixed_units   columns system, task, correct, wrong
   bayescm leaderboard answers.csv --predicted A,B,C                           the same items
+  bayescm leaderboard votes.csv --model plackett_luce         columns winner, loser; or a row of ranks per judge
   bayescm leaderboard board.csv --append today.jsonl          a file that a repository keeps: adds today's systems
 """
+_OF_ANSWERS = ("append", "item", "runs", "pos_label", "predicted", "by", "stratum", "unit", "sample_weight")
 
 
 def add_parser(commands: Any) -> None:
@@ -40,6 +43,7 @@ def add_parser(commands: Any) -> None:
     p.add_argument("--design", help="independent or paired (default: paired for answers to the same items)")
     p.add_argument("--method", help="exact or draws (default: exact where it can be)")
     p.add_argument("--rows", dest="shown", type=int, default=30, metavar="N", help="systems in the table (30)")
+    p.add_argument("--unranked", help="of rankings: missing (not compared, default) or worst (below all ranked)")
     add_model(p, ci_kind=False)
     p.set_defaults(prior=None)  # learned from the systems, of five or more
     p.add_argument("--seed", type=int, metavar="N", help="seed of the draws")
@@ -48,10 +52,13 @@ def add_parser(commands: Any) -> None:
 
 def _run(arguments: argparse.Namespace) -> None:
     """Carry out ``bayescm leaderboard``."""
+    ranked = arguments.model == PLACKETT_LUCE
+    if ranked:
+        refuse(arguments, _OF_ANSWERS, f"doesn't apply to --model {PLACKETT_LUCE}")
     if arguments.append:
         _append(arguments)
-    systems = systems_of(arguments, published=True)
-    named = {name: getattr(arguments, name) for name in ("top", "metric")}
+    systems = arguments.file if ranked else systems_of(arguments, published=True)
+    named = {name: getattr(arguments, name) for name in ("top", "metric", "unranked")}
     board = bayescm.leaderboard(
         systems, method=arguments.method, design=arguments.design, prizes=arguments.prize,
         ci_prob=arguments.ci_prob, random_seed=arguments.seed, **model_of(arguments),

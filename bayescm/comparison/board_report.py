@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy import special
 
 from bayescm.comparison import rank_draws, ranks
-from bayescm.comparison.field import Field
+from bayescm.comparison.field import Field, Worths
 from bayescm.comparison.population import Learned
 from bayescm.data.schema import CI_BOUND, SYSTEM, VERSUS, interval_coordinate
 from bayescm.distributions import Distribution
@@ -36,6 +36,8 @@ LONG_NAMES = {
     "tie_group": "Group of systems that the data don't separate from its first",
     "probability_better": "P(system better than versus)",
     "probability_equivalent": "P(system and versus differ by at most the rope)",
+    "probability_above": "P(system is ranked above versus)",
+    "probability_above_interval": "Credible interval of P(system is ranked above versus)",
     "win_rate": "Share of the others that a system beats in a unit, on average",
     "win_rate_interval": "Credible interval of the win rate",
     "mcse_rank_probability": "Monte Carlo standard error of P(rank)",
@@ -69,7 +71,7 @@ class Answer(NamedTuple):
     alone: Callable[[], Array]
 
 
-def dataset(field: Field, answer: Answer, options: Options) -> xr.Dataset:
+def dataset(field: Field | Worths, answer: Answer, options: Options) -> xr.Dataset:
     """Say what follows from the ranks."""
     found = answer.found
     ranks = _shared(found.ranks, field)
@@ -107,6 +109,8 @@ def dataset(field: Field, answer: Answer, options: Options) -> xr.Dataset:
         variables["mcse_rank_probability"] = ((SYSTEM, RANK), share_error(ranks, len(found.values)))
     if options.pairwise:
         variables["probability_better"] = ((SYSTEM, VERSUS), _pairwise(field, found))
+        if isinstance(field, Worths) and isinstance(found, rank_draws.Drawn):
+            variables |= _above(found.values, options.ci_prob)
     if options.rope is not None:
         variables["probability_equivalent"] = ((SYSTEM, VERSUS), found.equivalent(options.rope))
     if options.pairwise or options.rope is not None:
@@ -114,7 +118,7 @@ def dataset(field: Field, answer: Answer, options: Options) -> xr.Dataset:
     return xr.Dataset(variables, coords=coords | {CI_BOUND: interval_coordinate(options.ci_prob, "eti")})
 
 
-def _shared(ranks: Array, field: Field) -> Array:
+def _shared(ranks: Array, field: Field | Worths) -> Array:
     """Give systems with the same data the same row: their mean, since they are exchangeable."""
     ranks = np.ascontiguousarray(ranks)
     for group in field.alike:
@@ -122,7 +126,7 @@ def _shared(ranks: Array, field: Field) -> Array:
     return ranks
 
 
-def _pairwise(field: Field, found: Found) -> Array:
+def _pairwise(field: Field | Worths, found: Found) -> Array:
     """Return P(row better than column), 1/2 between systems with the same data."""
     table = found.pairwise()
     for group in field.alike:
@@ -130,6 +134,20 @@ def _pairwise(field: Field, found: Found) -> Array:
         table[:, group] = table[:, group].mean(1, keepdims=True)
         table[np.ix_(group, group)] = 0.5
     return table
+
+
+def _above(minus_logs: Array, ci_prob: float) -> dict[str, Any]:
+    """Return the probability that a system is ranked above another, mean and interval, of log worths."""
+    tail = 0.5 * (1.0 - ci_prob)
+    means, bounds = [], []
+    for one in minus_logs.T:
+        above = special.expit(minus_logs - one[:, None])
+        means.append(above.mean(0))
+        bounds.append(np.quantile(above, [tail, 1.0 - tail], axis=0).T)
+    return {
+        "probability_above": ((SYSTEM, VERSUS), np.stack(means)),
+        "probability_above_interval": ((SYSTEM, VERSUS, CI_BOUND), np.stack(bounds)),
+    }
 
 
 def _tie_groups(intervals: Array, found: Found, expected: Array, options: Options) -> NDArray[np.int64]:
@@ -151,7 +169,7 @@ def _sure(options: Options) -> float:
     return 0.5 + 0.5 * options.ci_prob
 
 
-def _intervals(field: Field, answer: Answer, prob: float) -> Array:
+def _intervals(field: Field | Worths, answer: Answer, prob: float) -> Array:
     """Return equal-tailed intervals of the metric, (systems, 2)."""
     return np.broadcast_to(np.stack(answer.dist.eti(prob), axis=-1), (len(field.point), 2))
 

@@ -8,15 +8,16 @@ import numpy as np
 import xarray as xr
 from numpy.typing import ArrayLike, NDArray
 
-from bayescm.comparison import mixtures, population, rank_draws, ranks, shrinkage
+from bayescm.comparison import mixtures, population, rank_draws, ranks, shrinkage, worths
 from bayescm.comparison.audits import INDEPENDENT, PAIRED
 from bayescm.comparison.board_report import LONG_NAMES, Answer, Options, better_by_moments, dataset
 from bayescm.comparison.evidence import FOLDS, JOINT, read, together
-from bayescm.comparison.field import Field, one_number
+from bayescm.comparison.field import Field, Worths, one_number
 from bayescm.data import validate
 from bayescm.data.assumptions import ONE_KIND
 from bayescm.data.inputs import takes_board
 from bayescm.data.random import Stream, matrix_rng
+from bayescm.data.rankings import PLACKETT_LUCE
 from bayescm.data.schema import ONE_CLASS, SYSTEM, attributes, positive_class
 from bayescm.data.words import Design
 from bayescm.distributions import Beta, Distribution
@@ -41,9 +42,10 @@ _DRAWS = 10_000
 
 
 class BoardOptions(PosteriorOptions, total=False):
-    """How a board's posterior is made, and on how many items accuracies were measured."""
+    """How a board's posterior is made, on how many items accuracies were measured, and who has no rank."""
 
     n_items: Any
+    unranked: Literal["missing", "worst"]
 
 
 @stamped
@@ -75,7 +77,10 @@ def leaderboard(
         runs), a column `run` in the frame, or how many of 4 runs passed with ``runs=4``. A mapping of systems
         to audits (:func:`bayescm.audited`), or audits over ``system``: each by its own totals; as the same items if
         there are two, each with the verdicts of the other as strata. A tree of draws of several systems,
-        ``theta(chain, draw, system, actual, predicted)``: ranked draw by draw.
+        ``theta(chain, draw, system, actual, predicted)``: ranked draw by draw. With ``model="plackett_luce"``
+        rankings: ranks, 1 the best, a row per ranking and a column per system; a table with `system`, `rank` and what
+        names the ranking; lists of names, the best first. Votes are rankings of two: ``[("A", "B"), ...]``, or a
+        table with `winner` and `loser` (Bradley-Terry).
     metric : str, Metric or callable
         One number per system. The best is the largest, or the smallest of a loss such as the error rate.
     design : {"independent", "paired"}, optional
@@ -97,7 +102,9 @@ def leaderboard(
     ci_prob : float
         Probability of the equal-tailed intervals of the metric and of the rank, and the confidence of ``best_set``.
     **options
-        `n_items`, a number, one each or a mapping: how many items accuracies were measured on. `model`, `prior`,
+        `n_items`, a number, one each or a mapping: how many items accuracies were measured on. `unranked`, of rankings:
+        "missing", where a system without a rank wasn't compared (the default), or "worst", below all that have one
+        (only the k best were named). `model`, `prior`,
         `prevalence`, `draws` (10,000 by default), `random_seed` and what a model takes, as in :func:`bayescm.summary`.
         ``model="hierarchical"`` is one model of all systems, ranked draw by draw. Systems over tasks have a `unit`,
         "task", and an `average`: "units", the mean over tasks as a sample, or "fixed_units", over these tasks alone. A
@@ -117,22 +124,24 @@ def leaderboard(
         ``simultaneous_rank_interval(ci_bound)``, ``best_set``, ``tie_group`` (1, 2, ...), with `prizes`
         ``expected_prize``, with an `average` over units ``win_rate`` and ``win_rate_interval(ci_bound)``, the share of
         the others that it beats in a unit, on average, ``probability_better(versus)``, with `rope`
-        ``probability_equivalent(versus)``. Of draws also ``mcse_rank_probability(rank)``; the attr ``error`` of an
-        exact answer is how far the sums of probabilities, over ranks and over systems, are from 1. A learned prior of
-        independent systems leaves the mean of the systems' true values and the standard deviation between them in the
-        attrs ``population_mean`` and ``population_sd``; and in ``probability_best_range`` between which P(best) of the
-        leader is with a probability of .9, given how the systems scatter, where that is wider than .2: then the systems
-        hardly tell how they do.
+        ``probability_equivalent(versus)``, of rankings ``probability_above(versus)`` and its interval, the chance to be
+        ranked above the other; there the metric is the worth as the share of rankings of all in which a system is
+        first, and ``point``, the likeliest worths, NaN where the likelihood has no maximum. Of draws also
+        ``mcse_rank_probability(rank)``; the attr ``error`` of an exact answer is how far the sums of probabilities,
+        over ranks and over systems, are from 1. A learned prior of independent systems leaves the mean of the systems'
+        true values and the standard deviation between them in the attrs ``population_mean`` and ``population_sd``; and
+        in ``probability_best_range`` between which P(best) of the leader is with a probability of .9, given how the
+        systems scatter, where that is wider than .2: then the systems hardly tell how they do.
 
     Raises
     ------
     ValueError
-        For a metric without one number per system, or without a distribution under "exact".
+        For a metric without one number per system, or without a distribution under "exact"; of rankings for ties.
 
     Warns
     -----
     UserWarning
-        If systems with the same totals are taken as independent without being told to.
+        If systems with the same totals are taken as independent without being told to; if chains of worths don't agree.
 
     Notes
     -----
@@ -152,10 +161,13 @@ def leaderboard(
     to about .005 of P(best). On the same items draws are pulled together on that scale: there systems scatter normally
     around one mean, a system ten times as far with probability min(.1, 1/n). Each metric learns by itself.
 
+    Of rankings shares of worths have a Dirichlet prior, of concentrations 1/2 ("jeffreys"), 1 ("laplace") or a number:
+    of two systems a Beta, and proper, so that the worth of one that always wins is finite. Gibbs samples them.
+
     References
     ----------
-    Toetsch and Hoffmann 2021, Fig. 5; Efron and Morris 1975, JASA 70:311; Mogstad, Romano, Shaikh and Wilhelm 2024,
-    Review of Economic Studies 91:476 (sets of ranks).
+    Caron and Doucet 2012, JCGS 21:174 (worths); Toetsch and Hoffmann 2021, Fig. 5; Efron and Morris 1975, JASA 70:311;
+    Mogstad, Romano, Shaikh and Wilhelm 2024, Review of Economic Studies 91:476 (sets of ranks).
 
     Examples
     --------
@@ -169,20 +181,24 @@ def leaderboard(
     >>> learned = bayescm.leaderboard(kaggle, design="independent")
     >>> learned[["point", "mean", "probability_best"]].to_array().values[:, 0].round(4)
     array([0.9976, 0.9974, 0.9159])
+    >>> votes = [("A", "B")] * 14 + [("B", "A")] * 6 + [("B", "C")] * 12 + [("C", "B")] * 8
+    >>> worth = bayescm.leaderboard(votes, model="plackett_luce", random_seed=1)
+    >>> worth["probability_above"].values[0].round(2)
+    array([0.5 , 0.69, 0.75])
     """
     if method is not None:
         validate.choice("method", method, METHODS)
     made: dict[str, Any] = dict(options)
     prior, seed = made.pop("prior", None), validate.seed(made.pop("random_seed", None))
     draws = number_of_draws(made.get("draws"), _DRAWS)
-    requested = isinstance(prior, str) and prior == LEARNED
-    evidence = read(
-        counts, "counts", design, first=1, otherwise=_DRAWS, prior=None if requested else prior, random_seed=seed,
-        **made,
-    )  # fmt: skip
-    resolved = one_number(metric, evidence.block.k)
-    evidence.check([resolved])
-    field = Field(evidence, resolved, together(evidence, draws, seed))
+    field: Field | Worths
+    if made.get("model") == PLACKETT_LUCE:
+        other = {"metric": None if metric == "accuracy" else metric, "design": design, "method": method}
+        field, answer, settings = worths.of_rankings(counts, made | other, prior, draws, seed)
+    elif made.pop("unranked", None) is not None:
+        raise ValueError(f"`unranked` is of rankings; say model={PLACKETT_LUCE!r}, too.")
+    else:
+        field, answer, settings = _of_answers(counts, metric, method, design, prior, draws, seed, made)
     n = len(field.point)
     asked = Options(
         validate.number("ci_prob", ci_prob, 0, 1),
@@ -191,6 +207,34 @@ def leaderboard(
         n <= _MANY if pairwise is None else pairwise,
         None if rope is None else validate.number("rope", rope, 0, np.inf, closed=True),
     )
+    board = dataset(field, answer, asked)
+    if isinstance(answer.found, ranks.Exact) and answer.found.parts:
+        settings |= _doubt(board, answer.found)
+    board = board.assign_attrs(
+        attributes(
+            **naming(field.metric), title=field.metric.title, ci_prob=asked.ci_prob,
+            ties="systems that are equal share their ranks in equal parts", **settings,
+            **{name: value for name, value in (("prizes", asked.prizes), ("rope", rope)) if value is not None},
+        )
+    )  # fmt: skip
+    for name in board.data_vars:
+        board[name].attrs = {"long_name": LONG_NAMES[str(name)].format(field.metric.title)}
+    return board
+
+
+def _of_answers(
+    counts: Any, metric: MetricLike, method: str | None, design: Design | None, prior: Any, draws: int, seed: int,
+    options: dict[str, Any],
+) -> tuple[Field, Answer, dict[str, Any]]:  # fmt: skip
+    """Return systems by a metric of their answers, what is known of it, and attrs that say how."""
+    requested = isinstance(prior, str) and prior == LEARNED
+    evidence = read(
+        counts, "counts", design, first=1, otherwise=_DRAWS, prior=None if requested else prior, random_seed=seed,
+        **options,
+    )  # fmt: skip
+    resolved = one_number(metric, evidence.block.k)
+    evidence.check([resolved])
+    field = Field(evidence, resolved, together(evidence, draws, seed))
     learned = _learns(field, prior)
     how = _method(field, method)
     answer = _answer(field, how, draws, seed, learned=learned)
@@ -202,24 +246,16 @@ def leaderboard(
         validate.warn(f"The probabilities of the ranks are right to about {error:.0e} only.")
     of_draws = isinstance(answer.found, rank_draws.Drawn)
     settings = {
-        "method": how, "design": evidence.design, **naming(resolved), "title": resolved.title, "model": evidence.model,
-        "prevalence": evidence.prevalence, "prior": LEARNED if learned else evidence.prior, "ci_prob": asked.ci_prob,
-        "ties": "systems that are equal share their ranks in equal parts",
+        "method": how, "design": evidence.design, "model": evidence.model, "prevalence": evidence.prevalence,
+        "prior": LEARNED if learned else evidence.prior,
         **(evidence.assumptions(*([ONE_KIND] if learned else [])) | evidence.notes([resolved])),
         **({"runs": evidence.runs} if evidence.runs > 1 else {}),
         **({"draws": field.block.n, "random_seed": seed} if of_draws else {"error": error}),
         **({} if ONE_CLASS in evidence.posterior.settings else positive_class(evidence.labels)),
-        **{name: value for name, value in (("prizes", asked.prizes), ("rope", rope)) if value is not None},
     }  # fmt: skip
     if isinstance(answer.dist, population.Learned):
         settings |= dict(zip(("population_mean", "population_sd"), answer.dist.between(), strict=True))
-    board = dataset(field, answer, asked)
-    if isinstance(answer.found, ranks.Exact) and answer.found.parts:
-        settings |= _doubt(board, answer.found)
-    board = board.assign_attrs(attributes(**settings))
-    for name in board.data_vars:
-        board[name].attrs = {"long_name": LONG_NAMES[str(name)].format(field.metric.title)}
-    return board
+    return field, answer, settings
 
 
 def _doubt(board: xr.Dataset, found: ranks.Exact) -> dict[str, Any]:

@@ -83,6 +83,17 @@ class Field:
         return [np.flatnonzero(which == group) for group in np.flatnonzero(np.bincount(which) > 1)]
 
 
+@dataclass(frozen=True)
+class Worths:
+    """Systems with worths that add up to 1, as a board takes them."""
+
+    point: Array
+    metric: Metric
+    coords: dict[str, Any]
+    alike: tuple[NDArray[np.intp], ...] = ()
+    block: Any = None
+
+
 def one_number(metric: MetricLike, n_labels: int) -> Metric:
     """Return a metric that has one value for each system."""
     resolved = resolve([metric], n_labels)[0]

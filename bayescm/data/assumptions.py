@@ -22,6 +22,8 @@ CHECKED = "independent items of each stratum and verdict, of which those to be c
 IN_STRATA = "independent items of each stratum, whatever the verdict"
 PRINTED = "all printed numbers are of one matrix of so many items, whose cells are weighed by the prior"
 SEEN = "of losses: no score far from those seen, which could lose any amount of log loss"
+RANKED = "independent rankings, in each of which the next is chosen from those left by worth alone"
+JUDGES = "several rankings by one judge, or of one question, aren't independent: intervals are too short then"
 TEST_SET = "uncertainty of the test set only, not of training"
 
 OF_MODELS = {

@@ -15,6 +15,7 @@ from bayescm.data.answers import of_k_runs, refuse_numbers
 from bayescm.data.counts import from_cells
 from bayescm.data.evidence import Evidence
 from bayescm.data.options import arguments_of, explained, reading
+from bayescm.data.rankings import PLACKETT_LUCE
 from bayescm.data.recognisers import BOARD, COUNTS, K_OF_N, SYSTEMS, Given, understood
 from bayescm.data.schema import (
     CELLS_OF_TWO,
@@ -88,7 +89,9 @@ class Door:
         return reading(read)(function)
 
     def _read(self, given: tuple[Any, ...], options: dict[str, Any], own: Sequence[str]) -> tuple[Any, ...]:
-        """Return evidence in place of what it was read from; what isn't known stays as it is."""
+        """Return evidence in place of what it was read from; what isn't known stays as it is, and so do rankings."""
+        if self.about == BOARD and options.get("model") == PLACKETT_LUCE:
+            return given
         if self.about != COUNTS and (stratum := options.pop(STRATUM, None)) is not None:
             if options.get("unit") is not None:
                 raise ValueError("`unit` and `stratum`: give one of them.")
