@@ -60,6 +60,8 @@ SCIKIT_LEARN = {  # a data scientist
     "auc(SCORED, unit='patient').attrs['units']": 4,
     "auc(pl.DataFrame(SCORED).rename({'prob': 'net'})).point": 7 / 8,
     "auc_difference(SCORED.rename(columns={'prob': 'net'}).assign(tree=-SCORED.prob)).point": 3 / 4,
+    "auc({'y': TRUE, 'score': SCORE}).point": 7 / 8,
+    "auc(pd.concat([SCORED.assign(model=name, item=range(8)) for name in 'ab'])).sizes['system']": 2,
     "curve_band(SCORED, draws=1000).area": 7 / 8,
     "summary(WIDE, 'recall', columns={'actual': 'label', 'predicted': 'a'}, pos_label='cat').point": 0.75,
     "summary(pd.crosstab(WIDE.label, WIDE.a), 'recall', rows='truth', pos_label='cat').point": 0.75,
@@ -211,6 +213,8 @@ ANSWERED = SCIKIT_LEARN | CLINIC | EVALUATION | OTHERS
 REFUSED = {
     "summary(TRUE)": r"bayescm.confusion_matrix\(y_true, y_pred\)",
     "auc(TRUE, SCORE, max_fpr=.1)": "`fpr_range`",
+    "auc(SCORED[:0])": "needs rows",
+    "auc(SCORED.assign(model=list('abababab'), net=SCORE).rename(columns={'prob': 'tree'}))": "one column of scores",
     "auc(TRUE)": "`y_score` is missing",
     "auc(RIGHT)": "true labels and one of scores",
     "sample_size('recall', width=.1, expected=.9)": "`mode`",

@@ -40,8 +40,7 @@ from bayescm.data.shapes import (
     is_scored,
 )
 from bayescm.data.sides import scores_of
-from bayescm.data.tables import by_column
-from bayescm.data.tabular import COVARIATES, read_table
+from bayescm.data.tabular import COVARIATES
 from bayescm.data.thresholds import counts_at_thresholds
 from bayescm.data.units import by_unit, marked
 
@@ -194,8 +193,8 @@ def takes_items[**P, R](function: Callable[P, R]) -> Callable[P, R]:
 
     def read(given: tuple[Any, ...], options: dict[str, Any]) -> tuple[Any, ...]:
         given = _in_place(given, options, first, second)
-        if len(given) == 1 and is_table(given[0]):
-            table = read_table(by_column(given[0]), options.pop("columns", None) or {})
+        alone = len(given) == 1 and is_table(given[0])
+        if alone and (table := Given(given[0], columns=options.pop("columns", None) or {}).table) is not None:
             unit = options.get("unit") if isinstance(options.get("unit"), str) else None
             data = scores_of(table, unit, options.get("pos_label"))
             if unit is not None:

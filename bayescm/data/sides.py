@@ -239,9 +239,11 @@ def scores_of(table: Table, unit: Any, pos_label: Any) -> xr.Dataset:
     """Return the labels and scores of a table with a row per item, and a column of scores of each system."""
     known = table.said.get("score") or {*SCORES} & {*table.columns}
     fractions = [] if known else [name for name in table.frame.columns if _are_fractions(table.frame[name])]
+    if not len(table.frame) or (table.get(SYSTEM) is not None and len(fractions) > 1):
+        raise ValueError("`y_true` as a table needs rows, and one column of scores where a column names systems.")
     each = {str(name): replace(table, said={**table.said, "score": name}) for name in fractions}
     kept = scores_beside(each or {"score": table}, unit, pos_label)
-    return kept if len(each) > 1 else kept.isel({SYSTEM: 0}, drop=True)
+    return kept if kept.sizes[SYSTEM] > 1 else kept.isel({SYSTEM: 0}, drop=True)
 
 
 def _scores_of(table: Table, unit: Any) -> xr.Dataset:
@@ -254,8 +256,8 @@ def _scores_of(table: Table, unit: Any) -> xr.Dataset:
     score, item, task = column("score", SCORES), column(ITEM, _ITEM), column("by", (TASK,))
     if actual is None or score is None:
         raise ValueError(
-            "an area needs a column of true labels and one of scores (--actual, --score); "
-            f"{table.source or 'the table'} has {some(list(map(str, table.frame.columns)))}."
+            "an area needs a column of true labels and one of scores (columns={'actual': ..., 'score': ...}; --actual, "
+            f"--score); {table.source or 'the table'} has {some(list(map(str, table.frame.columns)))}."
         )
     n = len(table.frame)
     coords = {ITEM: [str(i + 1) for i in range(n)] if item is None else table.names(item),

@@ -117,7 +117,7 @@ class Table:
     def _names_rows(self, name: Any) -> bool:
         """Say whether a column of an unknown name tells rows apart: the first one, or one of words."""
         values = self.names(name)
-        apart = self.source is not None or len(set(values)) == len(values)
+        apart = (self.source is not None or len(set(values)) == len(values)) and column_key(name) not in CALLED["n"]
         return apart and (name == self.frame.columns[0] or not all(map(texts.is_number, map(str, values))))
 
     def filled(self, names: Any) -> list[Any]:
