@@ -19,7 +19,7 @@ Array = NDArray[np.float64]
 _MOST_VALUES = 200_000  # of a proportion
 _FEW = 8  # posteriors
 _NO_WEIGHT = 1e-18  # of a matrix: a million of them have 1e-12
-_NEVER = np.log(1e-20)  # probability of all matrices with one number of positives and of true ones of a class
+_NEVER = 1e-20  # probability of all matrices with one number of positives and of true ones of a class
 
 
 class Lattice:
@@ -40,6 +40,7 @@ class Lattice:
         """Keep what says which matrices these are."""
         self.size, self.positives, self.of = size, positives, of
         self._known: dict[str, tuple[Array, NDArray[np.intp]]] = {}
+        self._weighed: dict[Concentrations, tuple[Array, Array]] = {}
 
     def matrices(self) -> int:
         """Return how many there are."""
@@ -52,8 +53,8 @@ class Lattice:
         negatives = self.size - self._each
         if not 0 < len(self.of) <= _FEW:
             return _boxes(np.zeros_like(negatives), self._each, np.zeros_like(negatives), negatives)
-        rows, right = (np.max(part, 0) for part in zip(*map(self._logarithms, self.of), strict=True))
-        likely = rows[:, None] + right > _NEVER
+        rows, right = (np.max(part, 0) for part in zip(*map(self._factors, self.of), strict=True))
+        likely = rows[:, None] * right > _NEVER
         first, last = likely.argmax(-1), self.size - likely[..., ::-1].argmax(-1)
         last[~likely.any(-1)] = -1
         zero, inner, other = 0 * self._each, self._each - 1, negatives - 1
@@ -75,31 +76,36 @@ class Lattice:
     @cached_property
     def matrix(self) -> NDArray[np.int64]:
         """Return the matrices, (n, 2, 2)."""
-        row, tp, tn = self._cells
-        p = self._each[row]
-        return np.stack([tn, self.size - p - tn, p - tp, tp], -1).reshape(-1, 2, 2)
+        return self._of(slice(None))
 
-    def _logarithms(self, which: Concentrations) -> tuple[Array, Array]:
-        """Return the log probability of every number of positives, and of true ones of either class (2, rows, k)."""
-        each, k = self._each[:, None].astype(np.float64), np.arange(self.size + 1.0)
-        right = [
-            np.where(k <= n, rate.log_pmf(np.minimum(k, n), n), -np.inf)
-            for rate, n in ((Rate(*which.rows[1, ::-1]), each), (Rate(*which.rows[0]), self.size - each))
-        ]
-        rate = Rate(0.0, 0.0, float(which.shares[1])) if which.known else Rate(*which.shares[::-1])
-        rows = rate.log_pmf(k, float(self.size)) if self.positives is None else np.zeros(1)
-        return rows, np.stack(right)
+    def _of(self, which: slice | NDArray[np.intp]) -> NDArray[np.int64]:
+        """Return some of the matrices; the numbers of one cell lie side by side, which is fast to compute with."""
+        row, tp, tn = (part[which] for part in self._cells)
+        p = self._each[row]
+        return np.stack([tn, self.size - p - tn, p - tp, tp]).reshape(2, 2, -1).transpose(2, 0, 1)
+
+    def _factors(self, which: Concentrations) -> tuple[Array, Array]:
+        """Return the probability of every number of positives, and of true ones of either class (2, rows, k)."""
+        if which not in self._weighed:
+            each, size, (other, right) = self._each, self.size, which.rows
+            rate = Rate(0.0, 0.0, float(which.shares[1])) if which.known else Rate(*which.shares[::-1])
+            rows = np.ones(1) if self.positives is not None else np.exp(rate.log_pmf(each, float(size)))
+            of_classes = [_of_trials(each, size, *right[::-1]), _of_trials(size - each, size, *other)]
+            self._weighed[which] = rows, np.stack(of_classes)
+        return self._weighed[which]
 
     def weights(self, which: Concentrations) -> Array:
         """Return the probability of every matrix: three beta-binomials, one after the other."""
         row, tp, tn = self._cells
-        rows, (recall, specificity) = self._logarithms(which)
-        return np.asarray(np.exp(recall[row, tp] + specificity[row, tn] + rows[row]))
+        rows, (recall, specificity) = self._factors(which)
+        return np.asarray(recall[row, tp] * specificity[row, tn] * rows[row])
 
     def likely(self, weights: Array) -> tuple[NDArray[np.int64], Array]:
         """Return the matrices, and their weights, without those of which all together have none."""
-        use = np.flatnonzero((weights > _NO_WEIGHT) | (self.matrix == 0).any((-2, -1)))
-        return self.matrix[use], weights[use]
+        row, tp, tn = self._cells
+        p = self._each[row]
+        use = np.flatnonzero((weights > _NO_WEIGHT) | (tp == 0) | (tn == 0) | (tp == p) | (tn == self.size - p))
+        return self._of(use), weights[use]
 
     def dist(self, metric: Metric, weights: Array) -> Discrete:
         """Return the distribution of a metric."""
@@ -118,6 +124,16 @@ def _boxes(
     row = np.repeat(np.arange(len(sizes)), sizes)
     tp, tn = np.divmod(np.arange(sizes.sum()) - np.repeat(np.cumsum(sizes) - sizes, sizes), wide[row])
     return row, tp + first_tp[row], tn + first_tn[row]
+
+
+def _of_trials(trials: NDArray[np.int64], most: int, a: float, b: float) -> Array:
+    """Return the beta-binomial probability of every number of successes to `most` in each number of trials."""
+    k = np.arange(most + 1)
+    # log of a (a + 1) ... (a + k - 1) / k!, whose terms lose nothing where a is large
+    rising = [np.append(0.0, np.cumsum(np.log((c + k[:-1]) / k[1:]))) for c in (a, b, a + b)]
+    missed = trials[:, None] - k
+    found = np.exp(rising[0] + rising[1][np.maximum(missed, 0)] - rising[2][trials, None])
+    return np.asarray(np.where(missed >= 0, found, 0.0))
 
 
 def of_draws(values: Array, *, ordered: bool = True) -> Discrete | Unsorted:
