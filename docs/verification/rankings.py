@@ -1,6 +1,6 @@
 """Rankings and votes: how often intervals hold and whether P(best) is right, also where judges differ.
 
-``python docs/verification/rankings.py`` (four minutes) writes ``rankings.csv``. Five systems, whose log worths are normal
+``python docs/verification/rankings.py`` (four minutes) writes ``rankings.csv``. Log worths of five systems are normal
 with the standard deviation `spread`; 20 and 100 complete rankings or 100 votes on pairs at random, by as many judges.
 `differ`: 10 judges give 10 rankings or votes each, and each judge's log worths differ from the others' by a standard
 deviation of .7; the truth is how often the population of judges has one system above another.
