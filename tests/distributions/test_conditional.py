@@ -140,7 +140,7 @@ def test_stated_errors_are_those_of_replications(model, kind):
     assert variance < 0.5
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("which", COUNTS)
 @pytest.mark.parametrize("model", MODELS)
 def test_stated_errors_are_those_of_200_replications(which, model):

@@ -387,7 +387,7 @@ def test_small_matrices_against_draws(verification):
     assert abs(np.square(z).mean() - 1) < 0.2
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_all_small_matrices_against_draws(verification):
     settings = [(which, prior) for which in ("dirichlet_multinomial", "three_binomial")
                 for prior in ("jeffreys", "laplace", "legendre")]  # fmt: skip

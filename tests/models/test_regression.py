@@ -390,7 +390,7 @@ def test_two_large_units_are_their_own_mode(large):
         has_mean(special.logit(posterior["typical"].isel(actual=i, predicted=i)), mode[0], 0.01)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_simulated_truth_is_recovered(seed):
     options = {"covariates": "x + (1 | site)", "shares": "common"}
     world = story.simulate(np.random.default_rng(5), 30, 200, **options)
@@ -400,7 +400,7 @@ def test_a_simulated_truth_is_recovered(seed):
         recovers(posterior[name], world[name])
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_site_without_positives_and_a_covariate_that_separates(seed):
     counts = bayescm.from_cells(tp=[0, 0, 3, 4], fn=[0, 3, 0, 0], fp=[1, 0, 0, 2], tn=[20, 9, 11, 30], dims="site")
     counts = counts.assign_coords(x=("site", [0.0, 1.0, 2.0, 3.0]))

@@ -79,7 +79,7 @@ def test_some_are_every_matrix_that_fits(names):
     assert sum(check_all(names, n, 97) for n in (1, 2, 7, 19, 40)) > 70
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("names", TRIPLES)
 def test_up_to_40_items_are_every_matrix_that_fits(names):
     """With a step of 1, all of them, this takes 20 minutes, and was seen to hold."""
