@@ -36,7 +36,7 @@ def _add_method(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--method", help="wilks (default; by --unit credible), exact, ellipse, anytime or simulate")
     parser.add_argument("--levels", default=".683,.954,.997", metavar="LIST", help="levels with commas")
     parser.add_argument("--prior", help="of credible and anytime: a name such as jeffreys, or a number")
-    parser.add_argument("--ordering", help="of credible: relative_belief (default) or density")
+    parser.add_argument("--ordering", help="of credible: relative_belief (default), density or kde (by draws)")
     parser.add_argument("--mid-p", action="store_true", default=None, help="of exact: count ties half")
     parser.add_argument("--draws", type=int, metavar="N", help="of simulate: simulations per point")
     parser.add_argument("--seed", type=int, metavar="N", help="of simulate: seed of the draws")

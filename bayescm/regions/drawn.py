@@ -2,15 +2,17 @@
 
 The region is an ellipse in the normal scores of both numbers (the normal quantile of each one's own posterior
 probability) that holds the stated share of the draws. So it stays inside the plane, follows skewed posteriors, and has
-its level whether or not the scores are jointly normal; that it is an ellipse there approximates its shape alone.
+its level whether or not the scores are jointly normal; that it is an ellipse there approximates its shape alone. Under
+the ordering "kde" the shape is where a kernel estimate of the scores' density is highest.
 """
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 import xarray as xr
-from scipy import special
+from scipy import special, stats
 
 from bayescm.data import validate
 from bayescm.data.schema import METRIC, attributes
@@ -21,8 +23,12 @@ from bayescm.regions.grid import LONG_NAMES, SPACES, Array, around
 
 _NAMES = {"pr": ("precision", "recall"), "roc": ("recall", "false_positive_rate")}
 _DRAWS, _POINTS = 100_000, 257
+_KERNELS, _CHECKED = 2_000, 20_000
+"""Draws that the density is made of, and others that say how much lies where it is higher."""
+_WIDER = 1.3  # may a region by kernels be than an ellipse
 _MARGIN = 0.06  # of the window around the largest region
 _BETWEEN = " over "
+KDE = "kde"
 
 
 class Pair(NamedTuple):
@@ -55,6 +61,7 @@ def of_posterior(
     **options: Any,
 ) -> xr.Dataset:
     """Return the credible region of one matrix by draws of its posterior: see :func:`bayescm.region`."""
+    ordering = options.pop("ordering", None)
     size, seed = number_of_draws(options.get("draws"), _DRAWS), validate.seed(options.get("random_seed"))
     posterior = read(data, otherwise=_DRAWS, **options | {"random_seed": seed})
     block, over = posterior.whole()
@@ -72,16 +79,23 @@ def of_posterior(
     scores = np.stack([_scores(v, o) for v, o in zip(drawn, ordered, strict=True)], -1)
     factor = np.linalg.cholesky(np.cov(scores.T))
     apart = np.sort(_distance(scores, factor))
+    reach = float(np.sqrt(np.quantile(apart, max(levels))))
+    distance_of = partial(_distance, factor=factor)
+    if ordering == KDE:
+        chosen = np.arange(len(scores)) % max(len(scores) // _KERNELS, 2) == 0
+        distance_of = partial(_sparsity, kernels=stats.gaussian_kde(scores[chosen].T))
+        rest = scores[~chosen]
+        apart, reach = np.sort(distance_of(rest[:: max(len(rest) // _CHECKED, 1)])), _WIDER * reach
     n = len(apart)
     within = None if axes is None else [_share(axis, metric) for axis, metric in zip(axes, metrics, strict=True)]
-    within = within or _window(ordered, float(np.sqrt(np.quantile(apart, max(levels)))), sizes)
+    within = within or _window(ordered, reach, sizes)
     on_grid = [_scores(points, o) for points, o in zip(within, ordered, strict=True)]
-    distance = _distance(np.stack(np.meshgrid(*on_grid, indexing="ij"), -1), factor)
+    distance = distance_of(np.stack(np.meshgrid(*on_grid, indexing="ij"), -1))
     level = np.interp(distance, apart, (np.arange(n) + 0.5) / n, left=0.0, right=1.0)
     names = (space_.y, space_.x)
     shown = [m.lower + (m.upper - m.lower) * share for m, share in zip(metrics, within, strict=True)]
     settings = {"draws": size, "random_seed": seed} | dict(posterior.settings)
-    settings |= {"method": "credible", "ordering": "ellipse in the normal scores", "space": space_.name}
+    settings |= {"method": "credible", "ordering": ordering or "ellipse in the normal scores", "space": space_.name}
     settings |= {"levels": str(sorted(levels)), "complete_level": max(levels)}
     found = xr.Dataset(
         {"level": (names, level), "point": (METRIC, [float(one) for one in block.points(metrics)])},
@@ -130,6 +144,11 @@ def _distance(scores: Array, factor: Array) -> Array:
     """Return the squared Mahalanobis distance of points (..., 2) from 0."""
     apart = np.linalg.solve(factor, scores.reshape(-1, 2).T)
     return np.asarray((apart**2).sum(0).reshape(scores.shape[:-1]))
+
+
+def _sparsity(scores: Array, kernels: Any) -> Array:
+    """Return minus the density of points (..., 2)."""
+    return np.asarray(-kernels(scores.reshape(-1, 2).T).reshape(scores.shape[:-1]))
 
 
 def _window(ordered: list[Array], reach: float, sizes: tuple[int, int]) -> list[Array]:

@@ -14,7 +14,7 @@ from bayescm.data.schema import MATRIX, METRIC, THRESHOLD, VERSUS, batch_dim
 from bayescm.data.shapes import is_reported
 from bayescm.data.units import by_unit, without_units
 from bayescm.data.words import RegionMethod
-from bayescm.regions.drawn import of_posterior
+from bayescm.regions.drawn import KDE, of_posterior
 from bayescm.regions.grid import LONG_NAMES, Array, around, axis, checked_axis
 from bayescm.regions.methods import Ellipse, Method
 from bayescm.regions.options import LEVELS, MethodOptions, Options, RegionOptions, checked_levels, flat, two_labels
@@ -71,7 +71,8 @@ def region(
     **options
         Of "credible" and "anytime": `prior`, as in :func:`bayescm.summary` ("jeffreys"). Of "credible": `ordering`,
         which points come first: "relative_belief", the default, orders by the likelihood and doesn't depend on how the
-        plane is parametrised; "density" is the papers' region of highest density. Of "exact": `mid_p`, whether to count
+        plane is parametrised; "density" is the papers' region of highest density; "kde" that of a kernel estimate from
+        draws, in their normal scores, of anything that has draws. Of "exact": `mid_p`, whether to count
         ties half, which is accurate on average but not conservative (False). Of "ellipse": `extra_cov`, a covariance of
         (y, x), such as (precision, recall), from other sources to be added. Of "simulate": `draws` per point (10,000)
         and `random_seed`; of a region by draws their number (100,000) and seed, `model`, `prevalence` and what a model
@@ -119,17 +120,19 @@ def region(
     if (unknown := sorted(others - RegionOptions.__annotations__.keys())) and "model" not in others:
         raise TypeError(f"region() has no argument `{unknown[0]}`; a level is `levels`, such as levels=[0.95].")
     drawn = strata.is_audit(counts) or isinstance(counts, xr.DataTree) or by_unit(counts) is not None
-    drawn = drawn or is_reported(counts)
+    by_kernels = of_method.get("ordering") == KDE
+    drawn = drawn or is_reported(counts) or by_kernels
     if drawn or not isinstance(space, str) or others:
-        if method not in (None, "credible") or {name for name in of_method if of_method[name] is not None} & _OF_COUNTS:
+        refused = _OF_COUNTS - {"ordering"} if by_kernels else _OF_COUNTS
+        if method not in (None, "credible") or any(of_method.get(name) is not None for name in refused):
             raise ValueError(
                 f"`method`={method!r} needs the four cells of items that all were checked. Of an audit, of units, of "
                 "a model's draws and of two metrics the region is the posterior's: leave `method` out; it is by draws "
-                "(`draws`, `random_seed`), without other options."
+                "(`draws`, `random_seed`), without other options but ordering='kde'."
             )
         axes = _two_axes(grid)
         sizes = _sizes(_POINTS if grid is None else grid) if axes is None else (0, 0)
-        how: dict[str, Any] = {name: value for name, value in options.items() if name not in _OF_COUNTS}
+        how: dict[str, Any] = {name: value for name, value in options.items() if name not in refused}
         return of_posterior(counts, space, checked_levels(levels), axes, sizes, **how)
     made = Options(space, method or "wilks", levels, **of_method)
     checked = two_labels(without_units(counts))

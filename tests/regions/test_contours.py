@@ -371,3 +371,15 @@ def test_the_order_of_an_axis_does_not_matter():
     xr.testing.assert_identical(bayescm.regions.area(surface), bayescm.regions.area(back))
     with pytest.raises(ValueError, match="two points at least"):
         bayescm.regions.area(surface.isel(recall=[3]))
+
+
+def test_a_region_by_kernels_is_about_that_of_highest_density():
+    counts = bayescm.from_cells(tp=203, fn=41, fp=55, tn=201)
+    levels = [0.683, 0.954]
+    by_kernels = bayescm.region(counts, ordering="kde", levels=levels, grid=65, random_seed=1)
+    axes = (by_kernels["precision"].values, by_kernels["recall"].values)
+    of_density = bayescm.region(counts, method="credible", ordering="density", levels=levels, grid=axes)
+    areas = [bayescm.regions.area(surface)["area"] for surface in (by_kernels, of_density)]
+    np.testing.assert_allclose(*areas, rtol=0.04)
+    with pytest.raises(ValueError, match="ordering='kde'"):
+        bayescm.region(counts, method="wilks", ordering="kde")
