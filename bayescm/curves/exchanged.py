@@ -1,8 +1,10 @@
 """What a test set knows of precision at another prevalence than its own."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bayescm.data import validate
 from bayescm.priors.concentrations import PrevalenceLike
@@ -31,6 +33,16 @@ def described(controls: int, prevalence: Any) -> str:
     """Say what the controls count as."""
     effective = effective_controls(controls, prevalence)
     return f"At the given prevalence the {controls} controls say as much of precision as {effective:.3g} would"
+
+
+def warn_of_ends(rates: Mapping[str, tuple[NDArray[np.float64], int, str]]) -> None:
+    """Warn of rates that are nearer to 1 than one item of their class: items say nothing there."""
+    for name, (values, items, kind) in rates.items():
+        beyond = [float(value) for value in values if (1.0 - value) * items < 1.0 - 1e-9]
+        if beyond:
+            validate.warn(
+                f"`{name}`={beyond[0]:g} is nearer to 1 than one of {items} {kind}: no item tells what is read there."
+            )
 
 
 def warn_of_few(prior: str, systems: int, controls: int, prevalence: PrevalenceLike) -> None:

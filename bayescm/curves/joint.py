@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from bayescm._kernels import codes, dispatch
 from bayescm._kernels.codes import Read
-from bayescm.curves.exchanged import warn_of_few
+from bayescm.curves.exchanged import warn_of_ends, warn_of_few
 from bayescm.curves.options import Plan, groups_of, plan, shape_of
 from bayescm.curves.reading import dataset, marked, part, room
 from bayescm.data.assumptions import EACH_CLASS, assumed
@@ -134,7 +134,7 @@ def curve_posterior(
     -----
     UserWarning
         Where controls x prevalence / (1 - prevalence) is below 20 for another population's prevalence, and the prior
-        isn't "smoothed".
+        isn't "smoothed"; where a specificity or sensitivity is nearer to 1 than one item of its class.
 
     Notes
     -----
@@ -182,7 +182,12 @@ def curve_posterior(
     parts = [_part(scores, groups == group, made, metrics, i) for i, group in enumerate(np.unique(groups))]
     controls = np.where(scores.positive, 0, scores.times())
     fewest = min(int(controls[groups == group].sum()) for group in np.unique(groups))
+    cases = min(int((scores.times() - controls)[groups == group].sum()) for group in np.unique(groups))
     warn_of_few(made.prior, len(scores.score), fewest, prevalence)
+    warn_of_ends({
+        "at_specificity": (made.specificities, fewest, "controls"),
+        "at_sensitivity": (made.sensitivities, cases, "cases"),
+    })  # fmt: skip
     if by is None:
         posterior = parts[0]
     else:

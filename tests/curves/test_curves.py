@@ -377,7 +377,8 @@ def test_rates_never_leave_the_unit_interval():
         assert ((ends[name] >= 0) & (ends[name] <= 1)).all()
     for name in ("negative_likelihood_ratio", "diagnostic_odds_ratio"):
         assert not (ends[name] < 0).any()
-    rates = posterior(y, s, over=None, at_sensitivity=[0, 1], tpr_range=(0.9, 1))
+    with pytest.warns(UserWarning, match="`at_sensitivity`=1 is nearer to 1"):
+        rates = posterior(y, s, over=None, at_sensitivity=[0, 1], tpr_range=(0.9, 1))
     assert (rates["specificity_at_sensitivity"].sel(sensitivity=0) == 1).all()
     assert (rates["specificity_at_sensitivity"] >= 0).all()
     assert (rates["partial_auc_tpr"] >= 0).all()
@@ -612,3 +613,12 @@ def test_arviz_reads_it():
     assert list(table.index) == ["auc", "average_precision"]
     over = bayescm.curve_posterior(y, s, random_seed=1, over="threshold", metrics=["f1", "mcc"])
     assert "best_threshold[f1]" in az.summary(over, ci_prob=0.95).index
+
+
+def test_rates_nearer_to_one_than_an_item_are_said_to_be_told_by_none():
+    y, s = [0] * 10 + [1] * 5, np.arange(15)
+    with pytest.warns(UserWarning, match="at_specificity`=0.95 is nearer to 1 than one of 10 controls"):
+        bayescm.curve_posterior(y, s, at_specificity=[0.5, 0.95], random_seed=1)
+    with pytest.warns(UserWarning, match="one of 5 cases"):
+        bayescm.curve_posterior(y, s, at_sensitivity=0.9, random_seed=1)
+    bayescm.curve_posterior(y, s, at_specificity=0.9, at_sensitivity=0.8, random_seed=1)  # no warning: an error here
