@@ -80,7 +80,7 @@ def leaderboard(
         ``theta(chain, draw, system, actual, predicted)``: ranked draw by draw. With ``model="plackett_luce"``
         rankings: ranks, 1 the best, a row per ranking and a column per system; a table with `system`, `rank` and what
         names the ranking; lists of names, the best first. Votes are rankings of two: ``[("A", "B"), ...]``, or a
-        table with `winner` and `loser` (Bradley-Terry).
+        table with `winner` and `loser`, or an arena's `model_a`, `model_b` and `winner` (Bradley-Terry).
     metric : str, Metric or callable
         One number per system. The best is the largest, or the smallest of a loss such as the error rate.
     design : {"independent", "paired"}, optional

@@ -18,7 +18,7 @@ PLACKETT_LUCE = "plackett_luce"
 UNRANKED = ("missing", "worst")
 _JUDGES = ("judge", "rater", "annotator", "user", "voter", "ranking", "question", "item", "task")
 """What a first column is called that names the rankings, perhaps by numbers."""
-_VOTES, _LONG = ("winner", "loser"), {SYSTEM, "rank"}
+_VOTES, _LONG, _SIDES = ("winner", "loser"), {SYSTEM, "rank"}, ("model_a", "model_b")
 
 
 class Rankings(NamedTuple):
@@ -108,6 +108,8 @@ def _orders(data: Any, *, gaps: bool) -> tuple[list[str], Counter[tuple[int, ...
         data = pd.DataFrame(ranks, columns=[str(i + 1) for i in range(ranks.shape[1])])
     frame = data if isinstance(data, pd.DataFrame) else pd.DataFrame(data.to_dict(as_series=False))
     frame = frame.rename(columns=str)
+    if {*_SIDES, "winner"} <= {*frame.columns}:  # the log of an arena
+        frame = _of_arena(frame)
     if set(_VOTES) <= {*frame.columns}:
         if frame[[*_VOTES]].isna().any(axis=None):
             raise ValueError("`counts` has votes without a winner or a loser; leave them out, as ties are.")
@@ -120,6 +122,19 @@ def _orders(data: Any, *, gaps: bool) -> tuple[list[str], Counter[tuple[int, ...
     elif frame.shape[1] and (frame.columns[0].casefold() in _JUDGES or _are_names(frame.iloc[:, 0])):
         frame = frame.set_index(frame.columns[0])
     return _of_ranks(frame, gaps=gaps)
+
+
+def _of_arena(frame: Any) -> Any:
+    """Return the votes of a log whose column `winner` says which of two columns names it."""
+    tied = ~frame["winner"].isin(_SIDES)
+    if tied.any():
+        raise ValueError(
+            f"`counts` has {int(tied.sum())} votes for neither model_a nor model_b: Plackett-Luce has no ties. Leave "
+            "them out: frame[frame.winner.isin(['model_a', 'model_b'])]."
+        )
+    first = (frame["winner"] == _SIDES[0]).to_numpy()
+    sides = frame[[*_SIDES]].astype(str).to_numpy()
+    return type(frame)(np.where(first[:, None], sides, sides[:, ::-1]), columns=[*_VOTES])
 
 
 def _are_names(column: Any) -> bool:

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+import xarray as xr
 from scipy import stats
 
 import bayescm
@@ -76,6 +77,16 @@ def test_every_form_is_the_same_rankings():
     for form in forms:
         np.testing.assert_allclose(bayescm.leaderboard(form, **MODEL)["mean"], wanted["mean"], atol=0.01)
     np.testing.assert_allclose(bayescm.leaderboard(wide.values, **MODEL)["mean"], wanted["mean"], atol=0.01)
+
+
+def test_the_log_of_an_arena_is_votes():
+    log = pd.DataFrame(
+        {"model_a": list("ABAC"), "model_b": list("BACB"), "winner": ["model_a", "model_a", "model_b", "tie"]}
+    )
+    with pytest.raises(ValueError, match="1 votes for neither"):
+        bayescm.leaderboard(log, **MODEL)
+    board = bayescm.leaderboard(log[:3], **MODEL)
+    xr.testing.assert_equal(board, bayescm.leaderboard([("A", "B"), ("B", "A"), ("C", "A")], **MODEL))
 
 
 def test_the_unranked_may_be_worst_or_missing():
