@@ -6,7 +6,7 @@ changed by accident, not what was forged.
 """
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,8 @@ STAMP = "stamp"
 """The attr: digests of the rows, or one of all where there are many."""
 DRAWS_STAMP = "draws_stamp"
 """The attr of a closed form's draws: the digest of them and of the counts."""
+_NUMBERS = {"f": "<f8", "i": "<i8", "b": "u1"}
+"""Kinds of numbers, as they are digested; all else are words."""
 _BYTES = 4  # of a digest: of 1,000 rows one is met by chance in 1 of 4 million changes
 _OF = "/"
 """Between the digest of many rows and their number."""
@@ -54,37 +56,39 @@ def digest(groups: Mapping[str, xr.Dataset]) -> str:
         for name, variable in sorted(group.variables.items(), key=lambda item: str(item[0])):
             values = variable.values
             made.update(f"{name}{variable.dims}{values.shape}".encode())
-            made.update(np.ascontiguousarray(values).data if values.dtype.kind in "fi" else _plain(values.ravel()))
+            made.update(
+                np.ascontiguousarray(values).data if values.dtype.kind in "fi" else _plain(values.reshape(1, -1))[0]
+            )
     return made.hexdigest()
 
 
 def _digests(view: View, data: xr.Dataset) -> list[str]:
     """Return a digest of each row of a result, or one of the numbers of all rows where there are many."""
     dims = [dim for dim in data.variables[main_variable(data)].dims if dim != CI_BOUND]
-    columns = [_by_row(data, name, dims) for name in sorted(view.variables)]
-    if len(columns[0]) > _MOST_ROWS:
-        numbers = [column for column in columns if column.dtype.kind != "O"]
-        return [f"{_digest([column.tobytes() for column in numbers])}{_OF}{len(columns[0])}"]
-    return [_digest(map(_plain, row)) for row in zip(*columns, strict=True)]
+    rows = int(np.prod([data.sizes[dim] for dim in dims]))
+    many = rows > _MOST_ROWS
+    names = [name for name in sorted(view.variables) if not many or data.variables[name].dtype.kind in _NUMBERS]
+    columns = [_by_row(data, name, dims, rows) for name in names]
+    if many:
+        return [f"{_digest(column.tobytes() for column in columns)}{_OF}{rows}"]
+    return [_digest(row) for row in zip(*map(_plain, columns), strict=True)]
 
 
-def _by_row(data: xr.Dataset, name: str, dims: list[Any]) -> Any:
+def _by_row(data: xr.Dataset, name: str, dims: list[Any], rows: int) -> Any:
     """Return the values of a variable for each row (rows, values): little-endian numbers, or words as objects."""
     variable = data.variables[name]
     order = [*dims, *sorted(set(variable.dims) - set(dims), key=str)]
     values = variable.set_dims({dim: data.sizes[dim] for dim in order}).transpose(*order).values  # type: ignore[no-untyped-call]
-    kind = {"f": "<f8", "i": "<i8", "b": "u1"}.get(values.dtype.kind, "O")
-    rows = int(np.prod([data.sizes[dim] for dim in dims]))
-    return np.ascontiguousarray(values.reshape(rows, -1).astype(kind))
+    return np.ascontiguousarray(values.reshape(rows, -1).astype(_NUMBERS.get(values.dtype.kind, "O")))
 
 
-def _plain(values: Any) -> bytes:
-    """Return the values of a row as bytes, which don't depend on how long the longest word is."""
-    return "\0".join(map(str, values)).encode() + b"\0" if values.dtype.kind == "O" else values.tobytes()
+def _plain(column: Any) -> list[bytes]:
+    """Return each row of a column as bytes, which don't depend on how long the longest word is."""
+    if column.dtype.kind == "O":
+        return ["\0".join(map(str, row)).encode() + b"\0" for row in column.tolist()]
+    held, width = column.tobytes(), column.shape[1] * column.itemsize
+    return [held[start : start + width] for start in range(0, len(column) * width, width)]
 
 
-def _digest(parts: Any) -> str:
-    made = hashlib.blake2b(digest_size=_BYTES)
-    for part in parts:
-        made.update(part)
-    return made.hexdigest()
+def _digest(parts: Iterable[bytes]) -> str:
+    return hashlib.blake2b(b"".join(parts), digest_size=_BYTES).hexdigest()
