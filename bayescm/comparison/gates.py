@@ -201,8 +201,9 @@ def _sides(new: Any, old: Any, by: str | None, reading: Mapping[str, Any], areas
         raise TypeError(f"gate() got an unexpected argument {sorted(unknown)[0]!r}.")
     if by not in (None, TASK):
         columns["by"] = by
-    named = old is None and isinstance(new, Mapping) and set(new) == {NEW, OLD}
-    given = {name: new[name] for name in (NEW, OLD)} if named else {NEW: new} if old is None else {NEW: new, OLD: old}
+    if old is None and isinstance(new, Mapping) and set(new) == {NEW, OLD}:
+        new, old = new[NEW], new[OLD]
+    given = {NEW: new} if old is None else {NEW: new, OLD: old}
     if areas:
         return area_gates.sides(given, columns, options)
     for name, one in given.items():

@@ -15,10 +15,10 @@ from bayescm.curves.names import LONG_NAMES
 from bayescm.curves.options import stretch
 from bayescm.curves.reading import precision_at
 from bayescm.data import validate
-from bayescm.data.inputs import is_table
 from bayescm.data.options import reading
 from bayescm.data.schema import CHAIN, CI_BOUND, DRAW, UNIT, attributes, interval_coordinate
 from bayescm.data.scores import rank, sign_of, signed
+from bayescm.data.shapes import is_table
 from bayescm.data.words import BandMethod, Plane
 from bayescm.distributions import beta_quantiles
 from bayescm.inference import proportions

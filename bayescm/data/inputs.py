@@ -4,7 +4,6 @@ import inspect
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from os import PathLike
 from typing import Any
 
 import numpy as np
@@ -14,13 +13,12 @@ from bayescm.data import validate
 from bayescm.data.answers import of_k_runs, refuse_numbers
 from bayescm.data.counts import from_cells
 from bayescm.data.evidence import Evidence
-from bayescm.data.options import arguments_of, explained, reading
+from bayescm.data.options import arguments_of, explained, reading, spread
 from bayescm.data.rankings import PLACKETT_LUCE
 from bayescm.data.recognisers import BOARD, COUNTS, K_OF_N, SYSTEMS, Given, understood
 from bayescm.data.schema import (
     CELLS_OF_TWO,
     ITEM,
-    LABEL,
     MEAN_SCORE,
     ONE_CLASS,
     PREDICTED,
@@ -38,6 +36,7 @@ from bayescm.data.shapes import (
     is_matrix,
     is_number,
     is_scored,
+    is_table,
 )
 from bayescm.data.sides import scores_of
 from bayescm.data.tabular import COVARIATES
@@ -196,11 +195,10 @@ def takes_items[**P, R](function: Callable[P, R]) -> Callable[P, R]:
         alone = len(given) == 1 and is_table(given[0])
         if alone and (table := Given(given[0], columns=options.pop("columns", None) or {}).table) is not None:
             unit = options.get("unit") if isinstance(options.get("unit"), str) else None
-            data = scores_of(table, unit, options.get("pos_label"))
+            data = scores_of(table, unit, options.pop("pos_label", None))
             if unit is not None:
                 options["unit"] = data[unit].values
-            options["pos_label"] = data[LABEL].values.tolist()[1]
-            given = Evidence(data, "a table of scores").places()
+            given = spread((Evidence(data, "a table of scores"),), options)
         known(options)
         return given
 
@@ -216,12 +214,6 @@ def over_strata(data: Any, stratum: str) -> xr.DataArray:
         )
     kept = {ONE_CLASS: 1} if ONE_CLASS in data.attrs else {}
     return data.rename({stratum: STRATUM}).drop_attrs(deep=False).assign_attrs(kept)
-
-
-def is_table(data: Any) -> bool:
-    """Say whether data are a table: a frame, a file, text or columns by name."""
-    columns = isinstance(data, Mapping) and bool(data) and all(map(is_list, data.values()))
-    return columns or hasattr(type(data), "columns") or isinstance(data, str | PathLike)
 
 
 def _gathered(given: tuple[Any, ...], options: dict[str, Any], own: Sequence[str]) -> tuple[Any, ...]:

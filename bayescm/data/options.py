@@ -135,9 +135,9 @@ def reading[**P, R](
 
     def dress(function: Callable[P, R]) -> Callable[P, R]:
         def call(*given: Any, **options: Any) -> Any:
-            return function(*fits(read(spread(given, options), percent(options)), options), **options)
+            return function(*fits(read(places(given, options), percent(options)), options), **options)
 
-        percent, spread, fits = _percent, _spread, _by_place(function)
+        percent, places, fits = _percent, spread, _by_place(function)
         # doctest takes only functions whose globals are those of the module
         names = function.__globals__
         made = types.FunctionType(call.__code__, names, call.__name__, None, call.__closure__)
@@ -146,7 +146,7 @@ def reading[**P, R](
     return dress
 
 
-def _spread(given: tuple[Any, ...], options: dict[str, Any]) -> tuple[Any, ...]:
+def spread(given: tuple[Any, ...], options: dict[str, Any]) -> tuple[Any, ...]:
     """Put scores that were read in their places, and which class is positive."""
     if not given or not isinstance(given[0], Evidence) or given[0].kind != SCORES:
         return given

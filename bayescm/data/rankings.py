@@ -12,6 +12,7 @@ from scipy import sparse
 from bayescm.data import validate
 from bayescm.data.labels import some
 from bayescm.data.schema import SYSTEM
+from bayescm.data.tables import by_column
 from bayescm.data.tabular import read_table
 
 PLACKETT_LUCE = "plackett_luce"
@@ -97,6 +98,7 @@ def _orders(data: Any, *, gaps: bool) -> tuple[list[str], Counter[tuple[int, ...
         data = np.asarray(data, object)
     if isinstance(data, Mapping):
         data = pd.DataFrame(dict(data))
+    data = by_column(data)
     if isinstance(data, str | PathLike):
         data = read_table(data, {}).frame
     if hasattr(data, "dims"):
@@ -108,8 +110,8 @@ def _orders(data: Any, *, gaps: bool) -> tuple[list[str], Counter[tuple[int, ...
         data = pd.DataFrame(ranks, columns=[str(i + 1) for i in range(ranks.shape[1])])
     frame = data if isinstance(data, pd.DataFrame) else pd.DataFrame(data.to_dict(as_series=False))
     frame = frame.rename(columns=str)
-    if {*_SIDES, "winner"} <= {*frame.columns}:  # the log of an arena
-        frame = _of_arena(frame)
+    if {*_SIDES, "winner"} <= {*frame.columns}:
+        return _of_names(_of_arena(frame))
     if set(_VOTES) <= {*frame.columns}:
         if frame[[*_VOTES]].isna().any(axis=None):
             raise ValueError("`counts` has votes without a winner or a loser; leave them out, as ties are.")
@@ -124,17 +126,16 @@ def _orders(data: Any, *, gaps: bool) -> tuple[list[str], Counter[tuple[int, ...
     return _of_ranks(frame, gaps=gaps)
 
 
-def _of_arena(frame: Any) -> Any:
-    """Return the votes of a log whose column `winner` says which of two columns names it."""
+def _of_arena(frame: Any) -> list[tuple[str, ...]]:
+    """Return the winner and the loser of each vote in the log of an arena, which says in which column the winner is."""
     tied = ~frame["winner"].isin(_SIDES)
     if tied.any():
         raise ValueError(
             f"`counts` has {int(tied.sum())} votes for neither model_a nor model_b: Plackett-Luce has no ties. Leave "
             "them out: frame[frame.winner.isin(['model_a', 'model_b'])]."
         )
-    first = (frame["winner"] == _SIDES[0]).to_numpy()
-    sides = frame[[*_SIDES]].astype(str).to_numpy()
-    return type(frame)(np.where(first[:, None], sides, sides[:, ::-1]), columns=[*_VOTES])
+    pairs = frame[[*_SIDES]].astype(str).itertuples(index=False, name=None)
+    return [pair if side == _SIDES[0] else pair[::-1] for pair, side in zip(pairs, frame["winner"], strict=True)]
 
 
 def _are_names(column: Any) -> bool:

@@ -97,8 +97,8 @@ class Given:
     def table(self) -> Table | None:
         """The data as a table: a frame, a file, pasted text, records, lists by name; None of anything else."""
         data = self.data
-        records = isinstance(data, list) and bool(data) and all(isinstance(one, Mapping) for one in data)
-        if records and all({*one} & {*CALLED[SYSTEM]} for one in data):
+        called = {*CALLED[SYSTEM]}
+        if isinstance(data, list) and data and all(isinstance(one, Mapping) and called & {*one} for one in data):
             data = frame_of({name: [one.get(name) for one in data] for name in data[0]})
         elif isinstance(data, xr.DataArray) and set(data.dims) == {ITEM, SYSTEM}:
             data = data.transpose(ITEM, SYSTEM).to_pandas()

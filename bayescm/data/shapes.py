@@ -104,6 +104,12 @@ def are_passes(data: Any) -> bool:
     return not isinstance(data, xr.DataArray) or set(data.dims) == {ITEM, SYSTEM}
 
 
+def is_table(data: Any) -> bool:
+    """Say whether data are a table: a frame, a file, text or columns by name."""
+    columns = isinstance(data, Mapping) and bool(data) and all(map(is_list, data.values()))
+    return columns or hasattr(type(data), "columns") or isinstance(data, str | PathLike)
+
+
 def has_fractions(values: Any) -> bool:
     """Say whether values are numbers that aren't whole, as scores are."""
     if isinstance(values, Mapping) or hasattr(values, "columns"):

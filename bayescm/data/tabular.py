@@ -106,8 +106,8 @@ class Table:
         by = self.said.get("by") or self.get(SYSTEM) or self.columns.get("name")
         others = [self.columns[name] for name in dims if name in self.columns]
         if by is None and not index:
-            unknown = [name for name in self.frame.columns if name not in counted and self._names_rows(name)]
-            by = others[0] if len(others) == 1 else unknown[0] if unknown else None
+            unknown = (name for name in self.frame.columns if name not in counted and self._names_rows(name))
+            by = others[0] if len(others) == 1 else next(unknown, None)
         if by is None:
             return SYSTEM, index or None
         if by in others:
@@ -118,7 +118,7 @@ class Table:
         """Say whether a column of an unknown name tells rows apart: the first one, or one of words."""
         values = self.names(name)
         apart = (self.source is not None or len(set(values)) == len(values)) and column_key(name) not in CALLED["n"]
-        return apart and (name == self.frame.columns[0] or not all(map(texts.is_number, map(str, values))))
+        return apart and (name == self.frame.columns[0] or not all(map(texts.is_number, values)))
 
     def filled(self, names: Any) -> list[Any]:
         """Return columns, of text without an empty field."""

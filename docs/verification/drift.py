@@ -4,11 +4,11 @@
 weeks of 20 comes a loss, at once or over ten weeks. Each week asks of all weeks until then, as a monitor does.
 """
 
-import sys
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from rows import write_study
 
 import bayescm
 
@@ -48,8 +48,4 @@ def main(runs: int) -> pd.DataFrame:
 
 
 if __name__ == "__main__":
-    quick = "--quick" in sys.argv
-    table = main(1 if quick else RUNS)
-    print(table.to_string(index=False))
-    if not quick:
-        table.to_csv(HERE / "drift.csv", index=False)
+    write_study(main, HERE / "drift.csv", RUNS, quick=1)

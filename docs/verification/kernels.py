@@ -5,12 +5,12 @@ truths. "bootstrap" is the contour of scipy's kernel estimate of the cloud of re
 appendix A).
 """
 
-import sys
 import warnings
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from rows import write_study
 from scipy import stats
 
 import bayescm
@@ -63,8 +63,4 @@ def main(runs: int) -> pd.DataFrame:
 
 if __name__ == "__main__":
     warnings.simplefilter("ignore")
-    quick = "--quick" in sys.argv
-    table = main(3 if quick else RUNS)
-    print(table.to_string(index=False))
-    if not quick:
-        table.to_csv(HERE / "kernels.csv", index=False)
+    write_study(main, HERE / "kernels.csv", RUNS, quick=3)

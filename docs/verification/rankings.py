@@ -6,11 +6,11 @@ with the standard deviation `spread`; 20 and 100 complete rankings or 100 votes 
 deviation of .7; the truth is how often the population of judges has one system above another.
 """
 
-import sys
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from rows import write_study
 from scipy import special
 
 import bayescm
@@ -63,8 +63,4 @@ def main(runs: int) -> pd.DataFrame:
 
 
 if __name__ == "__main__":
-    quick = "--quick" in sys.argv
-    table = main(2 if quick else RUNS)
-    print(table.to_string(index=False))
-    if not quick:
-        table.to_csv(HERE / "rankings.csv", index=False)
+    write_study(main, HERE / "rankings.csv", RUNS, quick=2)

@@ -5,11 +5,11 @@ items. A logit is that of its system (normal, standard deviation .3) and its tas
 1.5. ``fixed``: the truth is of these tasks; ``sample``: of the population that they come from.
 """
 
-import sys
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from rows import write_study
 from scipy import special
 
 import bayescm
@@ -63,8 +63,4 @@ def main(runs: int) -> pd.DataFrame:
 
 
 if __name__ == "__main__":
-    quick = "--quick" in sys.argv
-    table = main(2 if quick else RUNS)
-    print(table.to_string(index=False))
-    if not quick:
-        table.to_csv(HERE / "tasks.csv", index=False)
+    write_study(main, HERE / "tasks.csv", RUNS, quick=2)
