@@ -329,16 +329,15 @@ def by_matrix(
 
 def _running_number(counts: xr.DataArray, batch: Sequence[Any]) -> xr.DataArray:
     """Return the running number of each matrix of a batch, in the same chunks."""
-    index = xr.DataArray(np.int64(0))
-    for i, dim in enumerate(batch):
-        stride = math.prod(counts.sizes[later] for later in batch[i + 1 :])
-        steps: Any = np.arange(0, counts.sizes[dim] * stride, stride, dtype=np.int64)
-        if counts.chunks is not None:
-            import dask.array
+    sizes = [counts.sizes[dim] for dim in batch]
+    if counts.chunks is None:
+        return xr.DataArray(np.arange(math.prod(sizes), dtype=np.int64).reshape(sizes), dims=batch)
+    import dask.array
 
-            steps = dask.array.arange(
-                0, counts.sizes[dim] * stride, stride, chunks=(counts.chunksizes[dim],), dtype=np.int64
-            )
+    index = xr.DataArray(np.int64(0))
+    for i, (dim, size) in enumerate(zip(batch, sizes, strict=True)):
+        stride = math.prod(sizes[i + 1 :])
+        steps = dask.array.arange(0, size * stride, stride, chunks=(counts.chunksizes[dim],), dtype=np.int64)
         index = index + xr.DataArray(steps, dims=[dim])
     return index
 

@@ -146,6 +146,12 @@ def count_values(name: str, values: ArrayLike) -> NDArray[np.int64]:
         raise TypeError(f"`{name}` must hold numbers of items; got values of type {array.dtype}.")
     if array.size == 0:
         raise ValueError(f"`{name}` is empty; give at least one confusion matrix.")
+    if (
+        array.min() >= 0
+        and array.max() <= MAX_COUNT
+        and (array.dtype.kind != "f" or bool((array == array.round()).all()))
+    ):
+        return array.astype(np.int64)
     _first_bad(name, array, np.isnan(array), "has a missing value; use 0 for a cell that never occurred")
     _first_bad(name, array, np.isinf(array), "has an infinite value")
     _first_bad(name, array, array < 0, "must not be negative")

@@ -1,5 +1,6 @@
 """interval(): an interval by its name, for every metric that the method serves."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -201,13 +202,13 @@ def interval(
             lambda c, i: _fill(c, i, plan), matrices, {METRIC: len(plan.names), "statistic": len(_COLUMNS)},
             core=MATRIX if units is None else units.dims[-3:],  # type: ignore[arg-type]
         )  # fmt: skip
-    table = table.assign_coords(coords)
     more: dict[str, Any] = {"draws": plan.draws, "random_seed": plan.seed} if name == "bootstrap" else {}
     more |= ({} if bound == "both" else {"bound": bound}) | ({} if null is None else {"null": null})
     items = CHECKED if audit else ITEMS if units is None else independent(plural(str(units.dims[-3])))
     return _dataset(
         table,
         plan,
+        coords,
         attributes(method=name, ci_prob=plan.ci_prob, **more, assumptions=assumed(items=items), **as_read(matrices)),
     )
 
@@ -246,9 +247,9 @@ def _fill(counts: NDArray[Any], index: NDArray[np.int64], plan: _Plan) -> Array:
         clipped = np.clip(lower, metric.lower, metric.upper), np.clip(upper, metric.lower, metric.upper)
         beyond = lower < metric.lower, upper > metric.upper
         p_value = null_tests.p_values(metric, counts, plan.method, plan.null, plan.bound, point, se, of_units=units)
-        rows = np.stack([point, *clipped, *beyond, se, undefined, p_value], axis=-1)
-        columns.append(rows if per_label(metric, counts.shape[-1]) else rows[..., None, :])
-    table = np.concatenate(columns, axis=-2)
+        rows = np.stack([point, *clipped, *beyond, se, undefined, p_value])
+        columns.append(rows if per_label(metric, counts.shape[-1]) else rows[..., None])
+    table = np.moveaxis(np.concatenate(columns, axis=-1), 0, -1)
     _warn(table, plan)
     return table
 
@@ -364,32 +365,25 @@ def _warn(table: Array, plan: _Plan) -> None:
             validate.warn(f"The {plan.method} interval of {names} {text}.")
 
 
-def _ends(table: xr.DataArray, plan: _Plan) -> xr.DataArray:
-    """Return the end of each metric's range that takes the place of the bound that isn't asked for."""
-    ranges = {metric.name: metric.upper if plan.bound == "lower" else metric.lower for metric in plan.metrics}
-    values = [ranges[name if name in ranges else name.rpartition("[")[0]] for name in plan.names]
-    return xr.DataArray(values, dims=METRIC, coords={METRIC: table[METRIC]})
-
-
-def _dataset(table: xr.DataArray, plan: _Plan, attrs: dict[str, str | int | float]) -> xr.Dataset:
-    """Give the table its names."""
+def _dataset(
+    table: xr.DataArray, plan: _Plan, coords: Mapping[str, Any], attrs: dict[str, str | int | float]
+) -> xr.Dataset:
+    """Give the table its names; the bound that isn't asked for is the end of the metric's range."""
+    dims, columns = table.dims[:-1], table.data
     bound = interval_coordinate(plan.ci_prob, "confidence")
-    pairs = [
-        table.isel(statistic=slice(start, start + 2)).rename(statistic=CI_BOUND).assign_coords({CI_BOUND: bound})
-        for start in (1, 3)
-    ]
-    interval, clipped = pairs[0], pairs[1] > 0
+    interval, clipped = columns[..., 1:3], columns[..., 3:5] > 0
     if plan.bound != "both":
-        stands = bound == plan.bound
-        interval = interval.where(stands | interval.isnull(), _ends(table, plan))
+        ranges = {metric.name: metric.upper if plan.bound == "lower" else metric.lower for metric in plan.metrics}
+        ends = [ranges[name if name in ranges else name.rpartition("[")[0]] for name in plan.names]
+        stands = bound.values == plan.bound
+        interval = np.where(stands | np.isnan(interval), interval, np.array(ends)[:, None])
         clipped = clipped & stands
-    dataset = xr.Dataset({"point": table.isel(statistic=0), "interval": interval, "clipped": clipped}, attrs=attrs)
-    if plan.method in _WITH_ERROR:
-        dataset["se"] = table.isel(statistic=5)
-    if plan.method == "bootstrap":
-        dataset["undefined"] = table.isel(statistic=6)
-    if plan.null is not None:
-        dataset["p_value"] = table.isel(statistic=7)
-    for name in dataset.data_vars:
-        dataset[name].attrs = {"long_name": _LONG_NAMES[str(name)], "units": "1"}
-    return dataset
+    found = {"point": columns[..., 0], "interval": interval, "clipped": clipped}
+    found |= {"se": columns[..., 5]} if plan.method in _WITH_ERROR else {}
+    found |= {"undefined": columns[..., 6]} if plan.method == "bootstrap" else {}
+    found |= {} if plan.null is None else {"p_value": columns[..., 7]}
+    variables = {
+        name: ((*dims, CI_BOUND)[: values.ndim], values, {"long_name": _LONG_NAMES[name], "units": "1"})
+        for name, values in found.items()
+    }
+    return xr.Dataset(variables, {**table.coords, **coords, CI_BOUND: bound}, attrs)
