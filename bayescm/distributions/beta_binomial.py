@@ -55,12 +55,17 @@ class Rate(NamedTuple):
         return np.where(inside, found, np.where(k < 0, 0.0, 1.0))
 
     def log_pmf(self, k: ArrayLike, n: ArrayLike) -> Array:
-        """Return log P(K = k)."""
-        k, n = np.asarray(k, np.float64), np.asarray(n, np.float64)
-        ways = -np.log1p(n) - special.betaln(k + 1, n - k + 1)
-        if self.known is None:
-            return np.asarray(ways + special.betaln(k + self.a, n - k + self.b) - special.betaln(self.a, self.b))
-        return np.asarray(ways + special.xlogy(k, self.known) + special.xlog1py(n - k, -self.known))
+        """Return log P(K = k), by a table as long as the largest n."""
+        k, n = np.asarray(k, np.int64), np.asarray(n, np.int64)
+        if self.known is not None:
+            ways = -np.log1p(n) - special.betaln(k + 1.0, n - k + 1.0)
+            return np.asarray(ways + special.xlogy(k, self.known) + special.xlog1py(n - k, -self.known))
+        last = np.arange(float(n.max()))
+        # log of c (c + 1) ... (c + k - 1) / k!, whose terms lose nothing where c is large, as betaln does
+        a, b, both = (
+            np.append(0.0, np.cumsum(np.log((c + last) / (1.0 + last)))) for c in (self.a, self.b, self.a + self.b)
+        )
+        return np.asarray(a[k] + b[n - k] - both[n])
 
     def outcomes(self, n: int, most: int, shift: float = 0.5) -> tuple[Array, Array]:
         """Return the counts of successes in n trials and their probabilities.

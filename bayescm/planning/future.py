@@ -128,12 +128,8 @@ def _boxes(
 
 def _of_trials(trials: NDArray[np.int64], most: int, a: float, b: float) -> Array:
     """Return the beta-binomial probability of every number of successes to `most` in each number of trials."""
-    k = np.arange(most + 1)
-    # log of a (a + 1) ... (a + k - 1) / k!, whose terms lose nothing where a is large
-    rising = [np.append(0.0, np.cumsum(np.log((c + k[:-1]) / k[1:]))) for c in (a, b, a + b)]
-    missed = trials[:, None] - k
-    found = np.exp(rising[0] + rising[1][np.maximum(missed, 0)] - rising[2][trials, None])
-    return np.asarray(np.where(missed >= 0, found, 0.0))
+    k, n = np.arange(most + 1), trials[:, None]
+    return np.where(k <= n, np.exp(Rate(a, b).log_pmf(np.minimum(k, n), n)), 0.0)
 
 
 def of_draws(values: Array, *, ordered: bool = True) -> Discrete | Unsorted:

@@ -1,5 +1,6 @@
 """Sample sizes, widths and sequential summaries, against brute force."""
 
+import mpmath
 import numpy as np
 import pytest
 from scipy import stats
@@ -24,6 +25,22 @@ def test_beta_binomial_probabilities(rate, n):
     assert np.exp(rate.log_pmf(k, n)) == pytest.approx(truth.pmf(k), abs=1e-9)
     assert rate.cdf(k, n) == pytest.approx(np.cumsum(truth.pmf(k)), abs=1e-9)
     assert rate.cdf([-1, n, n + 1], n) == pytest.approx([0, 1, 1])
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "n"), [(1e12, 3e11, 200), (0.5, 1e12, 200), (40.5, 3.5, 8192), (1e6 + 0.5, 2e6 + 0.5, 20_000)]
+)
+def test_probabilities_after_counts_of_any_size(a, b, n):
+    def rising(c, k):
+        return mpmath.loggamma(mpmath.mpf(c) + k) - mpmath.loggamma(c)
+
+    k = np.unique(np.linspace(0, n, 21).astype(int))
+    with mpmath.workdps(40):
+        truth = [
+            float(mpmath.log(mpmath.binomial(n, j)) + rising(a, j) + rising(b, n - j) - rising(a + b, n))
+            for j in map(int, k)
+        ]
+    assert Rate(a, b).log_pmf(k, n) == pytest.approx(truth, abs=2e-9)
 
 
 def test_a_known_rate_is_binomial():
