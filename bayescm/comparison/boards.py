@@ -89,8 +89,7 @@ def leaderboard(
     method : {"exact", "draws"}, optional
         "exact" integrates over independent systems; "draws" counts ranks in `draws` draws, joint ones of systems on
         the same items. By default "exact" for independent systems where the metric has an exact distribution and
-        ``error`` is below 1e-4, else "draws". Of distributions that are integrals themselves up to 100 systems are
-        exact by default; of those that are two up to 10, if all cells have concentrations of at least 1.
+        ``error`` is below 1e-4 (of integrals: of up to 100 systems, of two integrals 10), else "draws".
     prizes : array_like, optional
         Of the ranks, from the first on.
     top : int or sequence of int

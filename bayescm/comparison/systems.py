@@ -155,8 +155,6 @@ def compare_systems(
     Betas; all pairs of values); of the same items at known shares where each group's truth counts in two ways, as it
     does for accuracy of two labels and for precision. All else is drawn, and there are no ``tests``.
 
-    For areas under curves of the same items see :func:`bayescm.curves.auc_difference`.
-
     References
     ----------
     McNemar 1947, Psychometrika 12; Bonett and Price 2012, Journal of Educational and Behavioral Statistics 37 (one item
