@@ -121,6 +121,9 @@ class Door:
             return are_labels(first, second) or (is_number(first) and is_number(second))
         if is_list(first) and are_answers(second):
             return True
+        answers = next(iter(first.values())) if isinstance(first, Mapping) and are_answers(first) else ()
+        if is_list(second) and set(np.ravel(second).tolist()) & set(np.ravel(answers).tolist()):
+            raise ValueError(f"The truth comes first: (y_true, {{{', '.join(f'{name!r}: ...' for name in first)}}}).")
         if not isinstance(second, str | Mapping) and is_matrix(second):
             raise ValueError(
                 "Two matrices go into one mapping: bayescm.compare_systems({'A': counts_a, 'B': counts_b})."

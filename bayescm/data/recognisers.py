@@ -44,7 +44,7 @@ from bayescm.data.shapes import (
     is_reported,
     only_matrix,
 )
-from bayescm.data.sides import beside, columns_of_one, has_scores, of_one_system
+from bayescm.data.sides import TRUTHS, beside, columns_of_one, has_scores, of_one_system
 from bayescm.data.strata import batch_dims, is_audit, singles
 from bayescm.data.tables import by_column
 from bayescm.data.tabular import CALLED, Table, read_table
@@ -469,6 +469,12 @@ def _marks(given: Given) -> xr.Dataset | None:
     if (given.about == COUNTS and not scored) or (scored and _METRICS & given.names):
         return None
     typed = table is None or not (table.square or table.source)
+    if table is not None and (truth := next((name for name in marks if column_key(name) in TRUTHS), None)):
+        columns = {ACTUAL: truth, PREDICTED: [name for name in marks if name != truth]}
+        raise ValueError(
+            f"{truth!r} may be the truth, of which the other columns are predictions: say {columns=}. If it is a "
+            "system's right answers, rename it."
+        )
     if marks and given.about == SYSTEMS and not scored and (table is None or table.source is None):
         raise ValueError(
             "`data` of 0 and 1 may be predictions, or right answers. Predictions: bayescm.compare_systems(y_true, "

@@ -21,8 +21,8 @@ _ITEM = (*(name for name in CALLED[ITEM] if name != TASK), "test", "name")
 _CORRECT = (*CALLED["correct"], "is_correct", "pass", "success", "is_right", "ok", "acc", "exact_match", "grade",
             "verdict", "outcome", "result")  # fmt: skip
 """What columns of one system's answers are called."""
-TRUTHS = ("label", "target", "class", "y")
-"""What may be the labels that scores are for."""
+TRUTHS = ("label", "labels", "target", "targets", "class", "y", "outcome")
+"""What may be the labels that scores, or columns of 0 and 1, are for."""
 SCORES = ("score", "y_score", "prob", "probability", "proba", "y_prob", "y_proba", "p", "logit", "confidence")
 """What columns of a classifier's scores are called."""
 _BY_ROW = "items have no name: the rows of both files are taken for the same items, in their order"
