@@ -472,8 +472,8 @@ def _marks(given: Given) -> xr.Dataset | None:
     if table is not None and (truth := next((name for name in marks if column_key(name) in TRUTHS), None)):
         columns = {ACTUAL: truth, PREDICTED: [name for name in marks if name != truth]}
         raise ValueError(
-            f"{truth!r} may be the truth, of which the other columns are predictions: say {columns=}. If it is a "
-            "system's right answers, rename it."
+            f"{truth!r} may be the truth, of which the other columns are scores, or predictions: then say {columns=} "
+            f"(--actual {truth} --predicted {','.join(columns[PREDICTED])}). If it is a system's answers, rename it."
         )
     if marks and given.about == SYSTEMS and not scored and (table is None or table.source is None):
         raise ValueError(
