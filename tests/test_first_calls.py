@@ -55,6 +55,15 @@ SCIKIT_LEARN = {  # a data scientist
     "summary(counts={'a': A}, metrics='accuracy').point": 0.85,
     "decision_curve(y_true=TRUE, y_score=SCORE, thresholds=[.25, .5]).threshold": [0.25, 0.5],
     "summary(np.array(TRUE), np.array(PRED), 'recall').point": 0.75,
+    "summary(PEOPLE.value_counts(), 'accuracy').point": 0.75,
+    "summary(PEOPLE.groupby(['y_true', 'y_pred']).size(), 'accuracy').point": 0.75,
+    "summary(TP=45, FN=5, FP=10, TN=90, metrics='accuracy').point": 0.9,
+    "leaderboard(pd.DataFrame({'model': ['a', 'b'], 'correct': [9, 6], 'n': 10})).point": [
+        0.9,
+        0.6,
+    ],
+    "probability(A, 'recall \u2265 .8').probability - probability(A, 'recall >= .8').probability": 0,
+    "gate(TRUE, {'old': OTHER, 'new': PRED}).attrs['old']": "old",
     "auc(SCORED).point": 7 / 8,
     "auc(SCORED.to_csv(index=False)).point": 7 / 8,
     "auc(SCORED, unit='patient').attrs['units']": 4,
@@ -249,6 +258,7 @@ REFUSED = {
     "confusion_matrix(TRUE, PRED, sample_weight=SCORE)": "bayescm.predictions",
     "confusion_matrix(TRUE, PRED, normalize='true')": r"cell_summary\(counts, normalize=",
     "region(A, plane='roc')": "`space`",
+    "summary(TRUE, 2 * np.array(PRED) - 1)": r"labels=\[-1, 0, 1\]",
     "auc(TRUE, SCORE, alpha=.05)": "ci_prob",
     "auc(TRUE, np.column_stack([SCORE, SCORE]))": r"y_score\[:, 1\]",
     "leaderboard({'a': .9, 'b': .8})": "n_items=",
@@ -337,6 +347,12 @@ def test_or_refused_with_the_call_to_make(call, told):
     with pytest.raises((ValueError, TypeError, FileNotFoundError), match=told) as caught:
         eval(call, dict(NAMES))
     assert len(str(caught.value)) < 600
+
+
+def test_days_are_named_without_an_hour():
+    weeks = pd.date_range("2024-01-07", periods=3, freq="7D")
+    board = bayescm.read(pd.DataFrame({"week": weeks, "correct": [9, 8, 7], "total": 10})).data
+    assert board.system.values.tolist() == ["2024-01-07", "2024-01-14", "2024-01-21"]
 
 
 def test_folds_of_groups_without_items_are_said():

@@ -224,8 +224,9 @@ def _systems(data: Any, reference: str | None) -> list[Any]:
     names = data[SYSTEM].values.tolist() if SYSTEM in data.coords else list(range(data.sizes[SYSTEM]))
     if reference is not None and reference not in names:
         raise ValueError(f"`reference` must be one of the systems {', '.join(map(str, names))}; got {reference!r}.")
-    if len(names) == 1 or (reference is None and names == [NEW, OLD]):
+    if len(names) == 1:
         return names
+    reference = OLD if reference is None and {*names} == {NEW, OLD} else reference
     others = [name for name in names if name != reference]
     if reference is None or len(others) != 1:
         raise ValueError(

@@ -16,6 +16,8 @@ from bayescm.data.schema import SYSTEM
 from bayescm.data.shapes import is_number
 
 _RIGHT, _WRONG = "correct", "wrong"
+TOTALS = ("total", "n_items", "n")
+"""What the number of right and wrong answers together is called."""
 _RIGHT_WORDS = ("1", "1.0", "true", "pass", "passed", "correct", "right", "yes")
 _WRONG_WORDS = ("0", "0.0", "false", "fail", "failed", "incorrect", "wrong", "no")
 _AS_RIGHT = dict.fromkeys(_RIGHT_WORDS, 1) | dict.fromkeys(_WRONG_WORDS, 0)
@@ -63,10 +65,10 @@ def of_right(right: Mapping[str, Any]) -> xr.Dataset:
 def published(columns: Mapping[str, Any], names: Sequence[str] | None) -> xr.Dataset:
     """Return right and wrong answers of each system; wrong ones may be told by the total."""
     if _WRONG not in columns:
-        right, total = (np.asarray(columns[name]) for name in (_RIGHT, "total"))
+        right, total = (np.asarray(columns[name]) for name in (_RIGHT, next(n for n in TOTALS if n in columns)))
         columns = {_RIGHT: columns[_RIGHT], _WRONG: total - right}
         if (total < right).any():
-            raise ValueError("`total` must be at least `correct` in every row.")
+            raise ValueError("The total must be at least `correct` in every row.")
     values = {name: np.atleast_1d(validate.count_values(name, columns[name])) for name in (_RIGHT, _WRONG)}
     validate.same_length(**values)
     if names is None and isinstance(columns[_RIGHT], Mapping):

@@ -7,7 +7,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from bayescm.data import texts, validate
-from bayescm.data.answers import as_right, by_item, of_accuracies, of_passes, of_right, published
+from bayescm.data.answers import TOTALS, as_right, by_item, of_accuracies, of_passes, of_right, published
 from bayescm.data.counts import from_array, from_cells
 from bayescm.data.items import predictions, with_units
 from bayescm.data.labels import grouped, some
@@ -68,7 +68,7 @@ def _one_row_each(table: Table, names: list[Any] | None) -> None:
 
 def of_published(table: Table, unit: Any = None) -> xr.Dataset | xr.DataArray:
     """Return right and wrong answers of a system per row, or of a system in a unit as matrices of one class."""
-    known = {name: table.columns[name] for name in ("correct", "wrong", "total") if name in table.columns}
+    known = {name: table.columns[name] for name in ("correct", "wrong", *TOTALS) if name in table.columns}
     if unit is not None:
         rows = published({what: table.numbers(column) for what, column in known.items()}, None)
         right, wrong = (rows[what].values for what in ("correct", "wrong"))

@@ -26,6 +26,7 @@ from bayescm.data.schema import (
     STRATUM,
     SYSTEM,
     WEIGHT,
+    column_key,
 )
 from bayescm.data.shapes import (
     are_answers,
@@ -71,8 +72,9 @@ class Door:
 
         def read(given: tuple[Any, ...], options: dict[str, Any]) -> tuple[Any, ...]:
             given = _in_place(given, options, own[0], "y_pred")
-            if not given and set(CELLS_OF_TWO) <= set(options):
-                given = (_taken(options, CELLS_OF_TWO),)
+            cells = {column_key(name): name for name in options}
+            if not given and set(CELLS_OF_TWO) <= set(cells):
+                given = (_taken(options, [cells[cell] for cell in CELLS_OF_TWO]),)
             if given:
                 try:
                     given = self._read(_gathered(given, options, own) if self.about != COUNTS else given, options, own)

@@ -139,6 +139,11 @@ def class_order(
         pools = {name: array.astype(np.int64) for name, array in pools.items()}
     distinct = {name: np.unique(pools[name]) for name in given}
     if labels is None:
+        if {tuple(values.tolist()) for values in distinct.values()} == {(0, 1), (-1, 1)}:
+            raise ValueError(
+                f"`{'` and `'.join(distinct)}` call the negative class 0 and -1: recode one of them, or say "
+                "labels=[-1, 0, 1] if these are three classes."
+            )
         _same_words(distinct)
         _one_spelling(distinct)
     order = _order(np.unique(np.concatenate(list(distinct.values()))), pools.get("labels"), pools.get("pos_label"))

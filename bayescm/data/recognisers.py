@@ -10,7 +10,16 @@ import numpy as np
 import xarray as xr
 
 from bayescm.data import frames, validate
-from bayescm.data.answers import as_right, of_accuracies, of_passes, of_right, published, refuse_marks, refuse_numbers
+from bayescm.data.answers import (
+    TOTALS,
+    as_right,
+    of_accuracies,
+    of_passes,
+    of_right,
+    published,
+    refuse_marks,
+    refuse_numbers,
+)
 from bayescm.data.counts import check_counts, confusion_matrix, from_cells
 from bayescm.data.cross_validation import of_cv_results
 from bayescm.data.evidence import Evidence
@@ -333,7 +342,9 @@ def _counted(reader: Callable[[Any], Any]) -> Callable[[Given], Any]:
 
 def _published(given: Given) -> xr.Dataset | xr.DataArray | None:
     """Read numbers of right and wrong answers."""
-    unit, counted = given.options.get("unit"), "correct" in given.names and {"wrong", "total"} & given.names
+    by_item = given.table is not None and given.table.get(ITEM) is not None  # a number beside may be a weight
+    totals = TOTALS[:1] if by_item else TOTALS
+    unit, counted = given.options.get("unit"), "correct" in given.names and {"wrong", *totals} & given.names
     if not counted or (unit is None and (given.by_name or given.table is None)):
         return published(given.by_name, None) if counted else None
     return None if given.table is None else frames.of_published(given.table, unit)

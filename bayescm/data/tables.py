@@ -97,7 +97,9 @@ def columns_of(table: Any, names: Sequence[str]) -> dict[str, NDArray[Any]]:
 
 
 def by_column(data: Any) -> Any:
-    """Return a table of Arrow or a lazy frame as a frame of pandas; anything else as it is."""
+    """Return a table of Arrow, a lazy frame or numbers by several columns as a frame of pandas; all else as it is."""
+    if getattr(getattr(data, "index", None), "nlevels", 1) > 1 and not hasattr(data, "columns"):  # groupby(...).size()
+        return data.reset_index(name="n")
     if not hasattr(type(data), "columns") or hasattr(type(data), "to_numpy"):
         return data
     import pandas as pd

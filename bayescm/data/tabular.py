@@ -84,8 +84,8 @@ class Table:
         return texts.numbers(self.frame, name) if self.source else np.asarray(self.frame[name])
 
     def names(self, name: Any) -> list[str]:
-        """Return a column of names."""
-        return [str(value) for value in self.filled([name])[0]]
+        """Return a column of names; of days without an hour."""
+        return [str(value).removesuffix(" 00:00:00") for value in self.filled([name])[0]]
 
     def positive(self, given: Any, *names: Any) -> Any:
         """Return a positive class in the type of the columns."""

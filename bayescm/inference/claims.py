@@ -27,6 +27,7 @@ LONG_NAMES = {
     "error": "Estimated relative error (NaN: draws)",
     "mcse_probability": "Monte Carlo standard error (0: exact)",
 }
+_SIGNS = str.maketrans({"\u2265": ">=", "\u2264": "<="})
 _CLAIM = re.compile(r"^(?P<metric>[^<>]+?)\s*(?P<sign>>=?|<=?)\s*(?P<value>[-+]?[0-9.eE+-]+%?)$")
 
 
@@ -34,7 +35,7 @@ def read_claim(claim: str, k: int) -> list[Part]:
     """Read ``"mcc > 0.3"``, ``"recall >= .8 and f1 > .7"``, ``"informative"`` or ``"deceptive"`` of `k` classes."""
     words = {"informative": "informedness > 0", "deceptive": "informedness < 0"}
     parts = []
-    for part in re.split(r"\s+and\s+|\s*&\s*", words.get(claim.strip().lower(), claim)):
+    for part in re.split(r"\s+and\s+|\s*&\s*", words.get(claim.strip().lower(), claim).translate(_SIGNS)):
         match = _CLAIM.match(part.strip())
         try:
             value = match["value"] if match else ""
