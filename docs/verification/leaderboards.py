@@ -174,7 +174,7 @@ def winners(share: float) -> list[Row]:
     rows: list[Row] = []
     for case, (truths, systems, items, repeats, design) in CASES.items():
         found: dict[str, list[dict[str, float]]] = {prior: [] for prior in PRIORS}
-        for repeat in range(max(int(repeats * share), 4)):
+        for repeat in range(max(int(repeats * share), 2)):
             rng = np.random.default_rng([repeat, systems])
             accuracy = truths(rng, systems)
             if design == "independent":

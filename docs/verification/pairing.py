@@ -71,7 +71,7 @@ def score(cells: Cells) -> float:
     """Return the same of the score test for independent proportions."""
     both, first, second, _ = cells
     n = float(sum(cells))
-    p_values = frequentist.independent_tests((float(both + first), float(both + second)), (n, n))
+    p_values = frequentist.independent_tests((float(both + first), float(both + second)), (n, n), slow=False)
     return _one_sided(float(p_values[1]), cells)
 
 
@@ -141,6 +141,6 @@ if __name__ == "__main__":
     if not quick:
         write_rows(HERE / "pairing.csv", made)
         (HERE / "pairing_table.inc").write_text(table(made))
-    said = broken(made) + pairing_priors.run(quick=quick)
+    said = broken(made) + ([] if quick else pairing_priors.run(quick=False))
     print(table(made), *said, sep="\n")
     sys.exit(1 if said else 0)
