@@ -1,6 +1,6 @@
 """Run the quick part of studies: ``python docs/verification/quick.py summary_coverage intervals``, as CI does of all.
 
-Each runs in a process of its own, forked from one that has imported already what all need. The first that fails ends it.
+Each runs in a process of its own, forked from one that has imported what all need. The first that fails ends it.
 """
 
 import os
