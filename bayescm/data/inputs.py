@@ -124,7 +124,7 @@ class Door:
         if is_list(first) and are_answers(second):
             return True
         answers = next(iter(first.values())) if isinstance(first, Mapping) and are_answers(first) else ()
-        if is_list(second) and set(np.ravel(second).tolist()) & set(np.ravel(answers).tolist()):
+        if is_list(second) and is_list(answers) and {*np.ravel(second).tolist()} & {*np.ravel(answers).tolist()}:
             raise ValueError(f"The truth comes first: (y_true, {{{', '.join(f'{name!r}: ...' for name in first)}}}).")
         if not isinstance(second, str | Mapping) and is_matrix(second):
             raise ValueError(
