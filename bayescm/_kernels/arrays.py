@@ -54,7 +54,7 @@ def edges_of_correlation(x: float, n: int, nodes: Array, out: Array) -> None:
     out[2, :n], out[4, :n] = np.where(inside, np.abs(steep), 0.0), 0.0
 
 
-def logarithms(odds: Array, n: int, left: float, rate: float, out: Array) -> None:
+def logarithms(odds: Array, n: int, left: float, rate: float, _parts: Array, _powers: Array, out: Array) -> None:
     """Do as `lattice._logarithms`."""
     out[:n] = (np.log(odds[:n]) - left) * rate
 

@@ -21,11 +21,13 @@ from bayescm._kernels.nodes import FINE, NEAR, STEP, load, point
 LEAST_SHARE = 0.3  # of the inner split in the variance: the integrand is narrow where it is less
 _MOST = 4000  # nodes: some 200 for quantiles, 1,000 to 3,000 for tables
 NODES = (2, 8, _MOST)
-EDGES = (6, _MOST)
+EDGES = (8, _MOST)
 SMOOTH = (4.0, 3.0)  # concentration a: the edge leaves (0, 1) where the cdf is as flat as x^a; of fine lattices
 _TINY, _HUGE = 1e-140, 1e140  # odds
 BEYOND = math.exp(-0.5 * NEAR * NEAR)  # the circle
 _NOTHING = 1e-13  # probability beyond the table
+_HALF_ROOT = 0x3FE6A09E667F3BCD  # the bits of the root of 1/2: mantissas lie between it and the root of 2
+_LOG_TWO = math.log(2.0)
 
 
 @kernel
@@ -230,23 +232,41 @@ def _edges_of_correlation(x, n, nodes, out):
         spread = math.sqrt(nodes[5, i] + 0.25 * k * k)
         size = abs(k)
         lean = nodes[4, i] if k > 0.0 else -nodes[4, i]
-        stable = size * (size * lean + spread) / (1.0 + k * k)
-        other = size * nodes[5, i] / (spread - size * lean)
-        shift = math.copysign(stable if lean >= 0.0 else other, k)
+        stable = lean >= 0.0
+        over = size * lean + spread if stable else nodes[5, i]
+        shift = math.copysign(size * over / (1.0 + k * k if stable else spread - size * lean), k)
         recall, miss = sq + shift * nodes[1, i], s - shift * nodes[1, i]
         inside = recall > 0.0 and miss > 0.0
         out[0, i] = min(max(recall / miss, _TINY), _HUGE) if inside else (_TINY if recall <= 0.0 else _HUGE)
         bias, rest = sq + shift, s - shift
-        root = math.sqrt(max(bias * rest, 1e-300))
-        steep = nodes[0, i] * root * nodes[1, i] / ((1.0 - k * (rest - bias) / (2.0 * root)) * (recall * miss))
+        square = max(bias * rest, 1e-300)
+        under = (2.0 * math.sqrt(square) - k * (rest - bias)) * (recall * miss)
+        steep = 2.0 * nodes[0, i] * square * nodes[1, i] / under
         out[2, i] = abs(steep) if inside else 0.0
         out[4, i] = 0.0
 
 
-@kernel
-def _logarithms(odds, n, left, rate, out):
+@vector_kernel
+def _logarithms(odds, n, left, rate, parts, powers, out):
+    """Fill the places of odds in the table: log m + k log 2 of m 2^k by the series of 2 atanh((m - 1) / (m + 1)).
+
+    Coefficients and splitting are those of fdlibm's log; in loops that the processor's vectors can do.
+    """
+    whole, mantissas = odds.view(np.int64), parts.view(np.int64)
     for i in range(n):
-        out[i] = (math.log(odds[i]) - left) * rate
+        power = (whole[i] - _HALF_ROOT) >> 52
+        mantissas[i] = whole[i] - (power << 52)
+        powers[i] = power
+    for i in range(n):
+        f = parts[i] - 1.0
+        s = f / (2.0 + f)
+        z = s * s
+        w = z * z
+        odd = w * (0.3999999999940941908 + w * (0.2222219843214978396 + w * 0.1531383769920937332))
+        even = 0.2857142874366239149 + w * (0.1818357216161805012 + w * 0.1479819860511658591)
+        half = 0.5 * f * f
+        log = f - (half - s * (half + odd + z * (0.6666666666666735130 + w * even)))
+        out[i] = (powers[i] * _LOG_TWO + log - left) * rate
 
 
 @vector_kernel
@@ -285,7 +305,7 @@ def _part(lower, n, room, between):
     edges, weights = room.edges, room.flat[between, 7]
     odds, factors, places = edges[1 if lower else 0], edges[3 if lower else 2], edges[5]
     left, rate, cells = room.inner[0], room.inner[1], room.inner[2]
-    _logarithms(odds, n, left, rate, places)
+    _logarithms(odds, n, left, rate, edges[6], edges[7], places)
     end, half = np.nextafter(cells, 0.0), room.inner[3]  # at an end where the median lies beyond the table
     low, high, density = _sums(places, factors, edges[4], weights, n, end, half, room.direct)
     density *= rate

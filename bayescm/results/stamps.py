@@ -85,7 +85,9 @@ def _by_row(data: xr.Dataset, name: str, dims: list[Any], rows: int) -> Any:
 def _plain(column: Any) -> list[bytes]:
     """Return each row of a column as bytes, which don't depend on how long the longest word is."""
     if column.dtype.kind == "O":
-        return ["\0".join(map(str, row)).encode() + b"\0" for row in column.tolist()]
+        rows = list(zip(*(map(str, words) for words in column.T.tolist()), strict=True))
+        known = {row: "\0".join(row).encode() + b"\0" for row in set(rows)}  # of many rows few words
+        return [known[row] for row in rows]
     held, width = column.tobytes(), column.shape[1] * column.itemsize
     return [held[start : start + width] for start in range(0, len(column) * width, width)]
 
