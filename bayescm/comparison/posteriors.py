@@ -75,9 +75,9 @@ class Posteriors:
         drawn = zip(metrics, self.block.draws(metrics), strict=True)
         return {metric.name: values[..., :n] for metric, values in drawn}
 
-    def sides(self, name: str, which: int | slice) -> Array:
+    def sides(self, name: str, which: int | slice | list[int]) -> Array:
         """Return draws (2[, comparison][, class], n) of a metric of the first and of the second systems."""
-        return np.asarray(self._drawn[name][np.array(self.compared.pairs[which]).T])
+        return np.asarray(self._drawn[name][np.array(self.compared.pairs)[which].T])
 
     @cached_property
     def _kept(self) -> dict[Any, Any]:
@@ -179,7 +179,7 @@ class SameItems(Posteriors):
                     _reorder(values if entry.place is None else values[:, entry.place], *own, rng)
         return found
 
-    def sides(self, name: str, which: int | slice) -> Array:  # noqa: D102
+    def sides(self, name: str, which: int | slice | list[int]) -> Array:  # noqa: D102
         return self._of_pairs[name][:, which] if name in self._of_pairs else super().sides(name, which)
 
     @property

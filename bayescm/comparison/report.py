@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -131,17 +132,35 @@ def summary(posteriors: Posteriors, drawn: xr.Dataset, question: Question) -> xr
         ratios = posteriors.ratios(entry, [0.5, *question.tails]) if positive else [None] * len(dists)
         of_entry = drawn[entry.metric.name].variable.isel({} if entry.place is None else {LABEL: entry.place})
         gaps = of_entry.transpose(COMPARISON, ...).values
+        by_draws = _together(
+            [i for i, dist in enumerate(dists) if dist is None],
+            partial(_drawn, gaps.reshape(len(gaps), -1), entry, question, posteriors.block.wrap),
+        )
+        ratios_by_draws = _together(
+            [i for i, dist in enumerate(ratios) if positive and dist is None],
+            partial(_ratio_drawn, posteriors, entry, question),
+        )
         columns.append([])
-        for i, (pair, dist) in enumerate(zip(compared.pairs, dists, strict=True)):
+        for i, (pair, dist, ratio) in enumerate(zip(compared.pairs, dists, ratios, strict=True)):
             if dist is not None:
                 found = _exact(dist, entry, question)
             else:
-                found = _drawn(gaps[i].ravel(), entry, question, posteriors.block.wrap)
+                found = by_draws[i] | {"method": "draws"}
                 exist = dict(zip(("mean", "sd"), posteriors.moments_exist(entry, pair), strict=True))
                 found |= {name: np.nan for name, does in exist.items() if not does}
-            found |= _ratio(posteriors, entry, i, question, ratios[i]) if positive else _NO_RATIO
+            found |= _NO_RATIO if not positive else ratios_by_draws[i] if ratio is None else _ratio(ratio, question)
             columns[-1].append(found | {"point": posteriors.point(entry, pair)})
     return _table(columns, compared, question)
+
+
+def _together(which: list[int], answer: Callable[[list[int]], dict[str, Array]]) -> dict[int, dict[str, Any]]:
+    """Return the answers for comparisons, of which some are found at once; these are the last axis."""
+    found: dict[int, dict[str, Any]] = {}
+    for start in range(0, len(which), _TOGETHER):
+        some = which[start : start + _TOGETHER]
+        answers = answer(some)
+        found |= {i: {name: value[..., j] for name, value in answers.items()} for j, i in enumerate(some)}
+    return found
 
 
 def _exact(dist: Any, entry: Entry, question: Question) -> dict[str, Any]:
@@ -170,8 +189,11 @@ def _of_values(dist: DiscreteDistribution, entry: Entry, question: Question) -> 
     }  # fmt: skip
 
 
-def _drawn(values: Array, entry: Entry, question: Question, wrap: Callable[[Array], Draws]) -> dict[str, Any]:
-    """Answer by draws of the difference."""
+def _drawn(
+    gaps: Array, entry: Entry, question: Question, wrap: Callable[[Array], Draws], which: list[int]
+) -> dict[str, Array]:
+    """Answer for some of all comparisons by draws of their differences, (comparison, n); comparisons come last."""
+    values = gaps[which]
     with np.errstate(over="ignore"):
         found = Draws(values).statistics(question.ci_prob, question.ci_kind)
     gain = -values if entry.metric.loss else values
@@ -179,31 +201,33 @@ def _drawn(values: Array, entry: Entry, question: Question, wrap: Callable[[Arra
     by_side = wrap(sides.astype(np.float64)).side(0.5, ">")
     most = entry.metric.upper - entry.metric.lower
     bounds = question.stretched(np.stack([found["lower"], found["upper"]]), found["median"])
-    made: dict[str, Any] = {
+    made = {
         "mean": found["mean"], "sd": found["sd"], "interval": np.clip(bounds, -most, most),
         "probability": by_side.probability,
         "mcse_probability": by_side.mcse,
     }  # fmt: skip
-    if np.isnan(values).any():
-        made = {name: np.full(np.shape(value), np.nan) for name, value in made.items()}
-    return made | {"method": "draws"}
+    undefined = np.isnan(values).any(-1)
+    return {name: np.where(undefined, np.nan, value) for name, value in made.items()}
 
 
-def _ratio(posteriors: Posteriors, entry: Entry, i: int, question: Question, dist: Contrast | None) -> dict[str, Any]:
-    """Return median and interval of the ratio of a comparison: exact, else by draws."""
-    if dist is not None:
-        median, lower, upper = dist.median_and_interval(question.ci_prob_each, question.ci_kind)
-        return {"ratio": median, "ratio_interval": (lower, upper)}
-    drawn = posteriors.sides(entry.metric.name, i)
-    first, second = drawn if entry.place is None else drawn[:, entry.place]
+def _ratio(dist: Contrast, question: Question) -> dict[str, Any]:
+    """Return median and interval of an exact ratio."""
+    median, lower, upper = dist.median_and_interval(question.ci_prob_each, question.ci_kind)
+    return {"ratio": median, "ratio_interval": (lower, upper)}
+
+
+def _ratio_drawn(posteriors: Posteriors, entry: Entry, question: Question, which: list[int]) -> dict[str, Array]:
+    """Return median and interval of the ratios of comparisons by draws; comparisons come last."""
+    drawn = posteriors.sides(entry.metric.name, which)
+    first, second = drawn if entry.place is None else drawn[:, :, entry.place]
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        drawn = np.sort(first / second)
-        bounds, median = np.stack(interval(drawn, question.ci_prob, question.ci_kind)), np.median(drawn)
-        if question.ci_prob_each > question.ci_prob and median > 0.0:
-            bounds = np.exp(question.stretched(np.log(bounds), float(np.log(median))))
-    if np.isnan(drawn[-1]):  # NaN sorts last
-        return _NO_RATIO
-    return {"ratio": median, "ratio_interval": bounds}
+        drawn = np.sort(first / second, axis=-1)
+        bounds, median = np.stack(interval(drawn, question.ci_prob, question.ci_kind)), np.median(drawn, axis=-1)
+        if question.ci_prob_each > question.ci_prob:
+            longer = np.exp(question.stretched(np.log(bounds), np.log(median)))
+            bounds = np.where(median > 0.0, longer, bounds)
+    undefined = np.isnan(drawn[..., -1])  # NaN sorts last
+    return {"ratio": np.where(undefined, np.nan, median), "ratio_interval": np.where(undefined, np.nan, bounds)}
 
 
 def _table(columns: Columns, compared: Compared, question: Question) -> xr.Dataset:

@@ -434,7 +434,7 @@ def _stacked(matrices: Mapping[Any, Any]) -> xr.DataArray:
             )
         if counts.ndim > 2 and SYSTEM in counts.dims:
             raise ValueError(f"`counts` of {name!r} has a dim 'system' already; give one matrix for each system.")
-        made.append(counts.sel(dict.fromkeys(MATRIX, labels)))
+        made.append(counts if of_one == labels else counts.sel(dict.fromkeys(MATRIX, labels)))
     joined: xr.DataArray = xr.concat(made, SYSTEM, join="exact").transpose(SYSTEM, ..., *MATRIX)
     unnamed = list(each) == list(range(len(each)))
     return joined if unnamed else joined.assign_coords({SYSTEM: [str(name) for name in each]})

@@ -20,11 +20,15 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     **{name: metric.function for metric in BINARY for name in (metric.name, *metric.aliases)},
 }
 KNOWN = frozenset((*CELLS, *FUNCTIONS))
+_SET_UP = [binary.expected_cost, binary.net_benefit]
+"""Given costs or a threshold, each a new function, which takes longer to inspect than to call."""
 
 
 @lru_cache(maxsize=256)
 def needs(function: Callable[..., Any]) -> tuple[str, ...]:
     """Return the names that a function is given: what it can't do without, and what it knows of the optional ones."""
+    if isinstance(function, partial) and not function.args and function.func in _SET_UP:
+        return tuple(name for name in needs(function.func) if name not in function.keywords)
     bound = function.keywords if isinstance(function, partial) else {}
     return tuple(
         p.name
