@@ -54,8 +54,10 @@ def edges_of_correlation(x: float, n: int, nodes: Array, out: Array) -> None:
     out[2, :n], out[4, :n] = np.where(inside, np.abs(steep), 0.0), 0.0
 
 
-def logarithms(odds: Array, n: int, left: float, rate: float, _parts: Array, _powers: Array, out: Array) -> None:
+def logarithms(odds: Array, n: int, left: float, rate: float, parts: Array, powers: Array, out: Array) -> None:
     """Do as `lattice._logarithms`."""
+    powers[:n] = np.frexp(odds[:n] * 2.0**0.5)[1] - 1
+    parts[:n] = odds[:n] / 2.0 ** powers[:n]
     out[:n] = (np.log(odds[:n]) - left) * rate
 
 

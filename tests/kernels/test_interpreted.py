@@ -84,7 +84,7 @@ def calls(rng):
                            (-0.4, 0.16, -0.8, True, 40, nodes[2], np.zeros((6, 40))),
                            (0.4, 0.16, 0.8, True, 40, nodes[2], np.zeros((6, 40)))],
         "lattice._edges_of_correlation": [(z, 40, nodes[1], np.zeros((6, 40))) for z in (-0.5, 0.3, 0.9)],
-        "lattice._logarithms": [(x, 40, -2.0, 3.0, out)],
+        "lattice._logarithms": [(x, 40, -2.0, 3.0, *np.zeros((2, 40)), out)],
         "lattice._inside": [(np.array([1e-140, 0.3, 1e140, 2.0, 1e139]), rng.dirichlet(np.ones(5)), 5)],
         "lattice._sums": [(x - 1, y, (y > 1) * 1.0, out, 40, 3.9, 2.0, rng.normal(size=(5, 8)))],
         "lattice._prepare_form": [(left, form + form.T, 40, points, np.zeros((3, 40))) for left in (True, False)],
