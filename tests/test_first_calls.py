@@ -56,6 +56,8 @@ SCIKIT_LEARN = {  # a data scientist
     "decision_curve(y_true=TRUE, y_score=SCORE, thresholds=[.25, .5]).threshold": [0.25, 0.5],
     "summary(np.array(TRUE), np.array(PRED), 'recall').point": 0.75,
     "summary(PEOPLE.value_counts(), 'accuracy').point": 0.75,
+    "summary(PEOPLE.value_counts(), 'recall', pos_label=0).point": 0.75,
+    "leaderboard(pd.DataFrame({'y': TRUE})).sizes['system']": 1,
     "summary(PEOPLE.groupby(['y_true', 'y_pred']).size(), 'accuracy').point": 0.75,
     "summary(TP=45, FN=5, FP=10, TN=90, metrics='accuracy').point": 0.9,
     "leaderboard(pd.DataFrame({'model': ['a', 'b'], 'correct': [9, 6], 'n': 10})).point": [

@@ -480,7 +480,10 @@ def _marks(given: Given) -> xr.Dataset | None:
     if (given.about == COUNTS and not scored) or (scored and _METRICS & given.names):
         return None
     typed = table is None or not (table.square or table.source)
-    if table is not None and (truth := next((name for name in marks if column_key(name) in TRUTHS), None)):
+    truth = (
+        None if table is None or len(marks) < 2 else next((name for name in marks if column_key(name) in TRUTHS), None)
+    )
+    if truth is not None:
         columns = {ACTUAL: truth, PREDICTED: [name for name in marks if name != truth]}
         raise ValueError(
             f"{truth!r} may be the truth, of which the other columns are scores, or predictions: then say {columns=} "

@@ -107,7 +107,13 @@ def are_passes(data: Any) -> bool:
 def is_table(data: Any) -> bool:
     """Say whether data are a table: a frame, a file, text or columns by name."""
     columns = isinstance(data, Mapping) and bool(data) and all(map(is_list, data.values()))
-    return columns or hasattr(type(data), "columns") or isinstance(data, str | PathLike)
+    return columns or hasattr(type(data), "columns") or isinstance(data, str | PathLike) or is_tally(data)
+
+
+def is_tally(data: Any) -> bool:
+    """Say whether data are whole numbers by several columns, as ``frame.groupby([...]).size()`` returns them."""
+    several = getattr(getattr(data, "index", None), "nlevels", 1) > 1 and not hasattr(data, "columns")
+    return several and data.dtype.kind in "iu"
 
 
 def has_fractions(values: Any) -> bool:

@@ -12,6 +12,7 @@ from bayescm.data.counts import labelled
 from bayescm.data.crosstabs import is_margin
 from bayescm.data.labels import coded, declared, grouped, label_array, plain
 from bayescm.data.schema import UNIT, batch_names
+from bayescm.data.shapes import is_tally
 from bayescm.data.streams import Columns, distinct_rows, in_chunks, is_stream
 from bayescm.data.units import asking, columns_of_units, named_units
 
@@ -98,7 +99,7 @@ def columns_of(table: Any, names: Sequence[str]) -> dict[str, NDArray[Any]]:
 
 def by_column(data: Any) -> Any:
     """Return a table of Arrow, a lazy frame or numbers by several columns as a frame of pandas; all else as it is."""
-    if getattr(getattr(data, "index", None), "nlevels", 1) > 1 and not hasattr(data, "columns"):  # groupby(...).size()
+    if is_tally(data):
         return data.reset_index(name="n")
     if not hasattr(type(data), "columns") or hasattr(type(data), "to_numpy"):
         return data

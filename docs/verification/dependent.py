@@ -33,7 +33,7 @@ RATES = {"prevalence": 0.3, "recall": 0.8, "specificity": 0.9}
 DEPENDENCE = {"independent": 0.0, "mild": 0.5, "strong": 0.9}
 """Persistence of the truth and stickiness of the answers."""
 DESIGNS = ((20, 50), (8, 200))
-REPEATS, QUICK_REPEATS = 200, 10
+REPEATS, QUICK_REPEATS = 200, 20
 METHODS = ("independent items", "cells", "rates")
 TUNE, DRAWS = 300, 400
 story = models.load("overdispersed")
