@@ -10,7 +10,7 @@ from bayescm.data.harnesses import logs_of
 from bayescm.data.labels import MISSING
 from bayescm.data.recognisers import ANSWERS, BOARD, COUNTS, SYSTEMS
 from bayescm.data.schema import ACTUAL
-from bayescm.data.sides import SCORES, TRUTHS, columns_of_one
+from bayescm.data.sides import SCORES, columns_of_one, truth_among
 from bayescm.data.tabular import Table, read_table
 from bayescm.results.escape import for_terminal
 
@@ -60,7 +60,7 @@ def _asked(file: str, table: Table | None) -> dict[str, Callable[[], str]]:
     names = {} if table is None else table.columns
     if table is None or "reader" in names:
         return asked if table is None else asked | {"readers": lambda: _of_readers(file)}
-    truth = table.get(ACTUAL) or next((names[name] for name in TRUTHS if name in names), None)
+    truth = table.get(ACTUAL) or truth_among(names)
     score = next((names[name] for name in SCORES if name in names), None)
     if truth is not None and score is not None:
         asked[f"curve --actual {truth} --score {score}"] = read(COUNTS, actual=truth, score=score)

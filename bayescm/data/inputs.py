@@ -72,8 +72,8 @@ class Door:
 
         def read(given: tuple[Any, ...], options: dict[str, Any]) -> tuple[Any, ...]:
             given = _in_place(given, options, own[0], "y_pred")
-            cells = {column_key(name): name for name in options}
-            if not given and set(CELLS_OF_TWO) <= set(cells):
+            cells = {} if given else {column_key(name): name for name in options}
+            if set(CELLS_OF_TWO) <= set(cells):
                 given = (_taken(options, [cells[cell] for cell in CELLS_OF_TWO]),)
             if given:
                 try:

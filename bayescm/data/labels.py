@@ -139,11 +139,6 @@ def class_order(
         pools = {name: array.astype(np.int64) for name, array in pools.items()}
     distinct = {name: np.unique(pools[name]) for name in given}
     if labels is None:
-        if {tuple(values.tolist()) for values in distinct.values()} == {(0, 1), (-1, 1)}:
-            raise ValueError(
-                f"`{'` and `'.join(distinct)}` call the negative class 0 and -1: recode one of them, or say "
-                "labels=[-1, 0, 1] if these are three classes."
-            )
         _same_words(distinct)
         _one_spelling(distinct)
     order = _order(np.unique(np.concatenate(list(distinct.values()))), pools.get("labels"), pools.get("pos_label"))
@@ -186,6 +181,11 @@ def _same_words(distinct: Mapping[str, NDArray[Any]]) -> None:
     """Refuse predictions in other words than the truth's."""
     (name, truth), *others = ((name, array.tolist()) for name, array in distinct.items())
     for other, found in others:
+        if sorted([truth, found]) == [[-1, 1], [0, 1]]:
+            raise ValueError(
+                f"`{name}` and `{other}` call the negative class {truth[0]} and {found[0]}: recode one of them, or say "
+                "labels=[-1, 0, 1] if these are three classes."
+            )
         if not set(truth) & set(found) and len(truth) + len(found) > 2:
             two = len(truth) == len(found) == 2
             pair = f", or say which are positive: pos_label=({truth[1]!r}, {found[1]!r})" if two else ""

@@ -53,7 +53,7 @@ from bayescm.data.shapes import (
     is_reported,
     only_matrix,
 )
-from bayescm.data.sides import TRUTHS, beside, columns_of_one, has_scores, of_one_system
+from bayescm.data.sides import beside, columns_of_one, has_scores, of_one_system, truth_among
 from bayescm.data.strata import batch_dims, is_audit, singles
 from bayescm.data.tables import by_column
 from bayescm.data.tabular import CALLED, Table, read_table
@@ -480,9 +480,8 @@ def _marks(given: Given) -> xr.Dataset | None:
     if (given.about == COUNTS and not scored) or (scored and _METRICS & given.names):
         return None
     typed = table is None or not (table.square or table.source)
-    truth = (
-        None if table is None or len(marks) < 2 else next((name for name in marks if column_key(name) in TRUTHS), None)
-    )
+    asks = table is not None and len(marks) > 1
+    truth = truth_among({column_key(name): name for name in marks}) if asks else None
     if truth is not None:
         columns = {ACTUAL: truth, PREDICTED: [name for name in marks if name != truth]}
         raise ValueError(

@@ -29,6 +29,11 @@ _BY_ROW = "items have no name: the rows of both files are taken for the same ite
 Names = list[tuple[str, str]]
 
 
+def truth_among(columns: Mapping[str, Any]) -> Any:
+    """Return which of columns, by their names in small letters, is called what a truth is; None if none is."""
+    return next((columns[name] for name in TRUTHS if name in columns), None)
+
+
 def columns_of_one(table: Table, unit: Any = None) -> dict[str, Any]:
     """Return the columns of one system's answers by what they mean, those that are there.
 
@@ -92,7 +97,7 @@ def of_one_system(table: Table, unit: Any, pos_label: Any, missing: str | None) 
     columns |= {} if run is None else {RUN: run}
     if right and not (labels and table.said.get("correct") is None):
         marks = np.asarray(table.frame[right], dtype=object)
-        truth = next((table.columns[name] for name in TRUTHS if name in table.columns), None)
+        truth = truth_among(table.columns)
         if truth is not None and has_scores(table, unit) and table.said.get("correct") is None:
             raise ValueError(
                 f"are {right!r} scores of a classifier, for the labels {truth!r}: bayescm.auc (bayescm curve --actual "
@@ -252,7 +257,7 @@ def _scores_of(table: Table, unit: Any) -> xr.Dataset:
     def column(what: str, names: tuple[str, ...]) -> Any:
         return table.said.get(what) or next((table.columns[name] for name in names if name in table.columns), None)
 
-    actual = table.get(ACTUAL) or column(ACTUAL, TRUTHS)
+    actual = table.get(ACTUAL) or truth_among(table.columns)
     score, item, task = column("score", SCORES), column(ITEM, _ITEM), column("by", (TASK,))
     if actual is None or score is None:
         raise ValueError(

@@ -378,12 +378,12 @@ def _dataset(
         stands = bound.values == plan.bound
         interval = np.where(stands | np.isnan(interval), interval, np.array(ends)[:, None])
         clipped = clipped & stands
-    found = {"point": columns[..., 0], "interval": interval, "clipped": clipped}
-    found |= {"se": columns[..., 5]} if plan.method in _WITH_ERROR else {}
-    found |= {"undefined": columns[..., 6]} if plan.method == "bootstrap" else {}
-    found |= {} if plan.null is None else {"p_value": columns[..., 7]}
+    values = {"point": columns[..., 0], "interval": interval, "clipped": clipped}
+    values |= {"se": columns[..., 5]} if plan.method in _WITH_ERROR else {}
+    values |= {"undefined": columns[..., 6]} if plan.method == "bootstrap" else {}
+    values |= {} if plan.null is None else {"p_value": columns[..., 7]}
     variables = {
-        name: ((*dims, CI_BOUND)[: values.ndim], values, {"long_name": _LONG_NAMES[name], "units": "1"})
-        for name, values in found.items()
+        name: ((*dims, CI_BOUND)[: value.ndim], value, {"long_name": _LONG_NAMES[name], "units": "1"})
+        for name, value in values.items()
     }
     return xr.Dataset(variables, {**table.coords, **coords, CI_BOUND: bound}, attrs)

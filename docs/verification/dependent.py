@@ -160,13 +160,10 @@ def broken(made: list[Row]) -> list[str]:
 if __name__ == "__main__":
     logging.getLogger("pymc").setLevel(logging.ERROR)
     warnings.simplefilter("ignore", FutureWarning)
-    quick = "--quick" in sys.argv
-    made: list[Row] = []
-    for clusters, size in () if quick else DESIGNS:
-        made += rows(clusters, size, tuple(DEPENDENCE), REPEATS)
-    if quick:
+    if "--quick" in sys.argv:
         made = rows(*DESIGNS[0], ("strong",), QUICK_REPEATS, ("independent items", "rates"))
-    if not quick:
+    else:
+        made = [row for design in DESIGNS for row in rows(*design, tuple(DEPENDENCE), REPEATS)]
         write(made)
     print(table(made))
     sys.exit("\n".join(broken(made)) or None)
