@@ -28,16 +28,15 @@ ROOT = Path(bayescm.__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 CONSOLE = re.compile(r"```console\n(\$ bayescm .*?)```", re.DOTALL)
 FILES = re.compile(r"```text\n# (\S+\.csv)\n(.*?)```", re.DOTALL)
-SLOW = ("cli.md", "models.md", "start_pymc_user.md")
+MARKS = {
+    "cli.md": pytest.mark.slow, "models.md": pytest.mark.slow,
+    "start_pymc_user.md": pytest.mark.long,  # CI follows it with the wheel, in tests/first_hours.py
+}  # fmt: skip
 
 
 def pages(has):
     """Return the pages that have something, those that take a minute or more for the long run."""
-    return [
-        pytest.param(page, id=page.name, marks=[pytest.mark.slow] * (page.name in SLOW))
-        for page in PAGES
-        if has(page.read_text())
-    ]
+    return [pytest.param(page, id=page.name, marks=MARKS.get(page.name, ())) for page in PAGES if has(page.read_text())]
 
 
 def refreshed(block: str) -> str:

@@ -16,7 +16,7 @@ from bayescm.results import Answer
 
 NUMBER = re.compile(r"(?<![\w.])-?\d[\d,]*\.?\d*(?:e[+-]\d+)?")
 METRICS = ["recall", "specificity", "ppv", "accuracy", "mcc", "positive_likelihood_ratio"]
-INPUTS = [pytest.param(range(6), id="6 inputs"), pytest.param(range(6, 50), id="44 more", marks=pytest.mark.slow)]
+INPUTS = [pytest.param(range(6), id="6 inputs"), pytest.param(range(6, 50), id="44 more", marks=pytest.mark.long)]
 
 
 def words(text):

@@ -177,7 +177,7 @@ def drawn(name):
     return ("",) if "draws" in name or "bootstrap" in name or "prior" in name else ()
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_two_processes_of_a_cluster_say_the_same():
     from distributed import Client, LocalCluster
 

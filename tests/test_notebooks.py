@@ -31,6 +31,7 @@ CHANGES = (  # what may differ from run to run and from machine to machine
     (re.compile(r"NUTS: R-hat is [^\n]*"), ""),  # what one stream of it says, and another one not
 )
 QUICK = ("01_first_steps",)  # the others take a minute and more each
+LONG = ("06_no_gold_standard", "12_prior_to_leaderboard")  # to compile: five minutes each
 OF_NUTS = re.compile(r"nuts|sampler\b|latent_class", re.IGNORECASE)
 OF_SIZE = re.compile(r"\bFULL\b(?! =)")
 
@@ -158,7 +159,7 @@ def test_there_are_notebooks():
         pytest.param(
             path,
             id=path.stem,
-            marks=[pytest.mark.slow] * (path.stem not in QUICK),
+            marks=[pytest.mark.slow] * (path.stem not in QUICK) + [pytest.mark.long] * (path.stem in LONG),
         )
         for path in NOTEBOOKS + PAPERS
     ],

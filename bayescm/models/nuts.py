@@ -128,7 +128,14 @@ def _plain(program: Any, seed: int, settings: dict[str, Any], sampler: str = "py
 def _pymc(program: Any, seed: int, settings: dict[str, Any]) -> Any:
     """Sample with a step method made once per program and set of options, from jittered starting points."""
     import pymc as pm
+    from pymc.backends.ndarray import NDArray
     from pymc.initial_point import make_initial_point_fn
+
+    class Records(NDArray):  # type: ignore[misc]
+        """Of a chain; PyMC copies it for each, and would compile for each what it records."""
+
+        def __copy__(self) -> NDArray:
+            return NDArray(model=program, fn=self.fn, test_point=starts[0])
 
     if not set(settings) <= {*RUN_OPTIONS, "draws", "chains", "nuts"} or set(settings["nuts"]) != {"target_accept"}:
         return _plain(program, seed, settings)
@@ -141,10 +148,12 @@ def _pymc(program: Any, seed: int, settings: dict[str, Any]) -> Any:
         _, step = pm.init_nuts(
             init="adapt_diag", chains=1, random_seed=[0], progressbar=False, quiet=True, model=program, **target
         )
-        kept[key] = point, step
-    point, step = kept[key]
+        kept[key] = point, step, NDArray(model=program, test_point=point(0)).fn
+    point, step, recorded = kept[key]
+    starts = [point(s) for s in seeds]
+    trace = Records(model=program, fn=recorded, test_point=starts[0])
     with quietly():
-        return _plain(program, seed, settings | {"step": step, "initvals": [point(s) for s in seeds]})
+        return _plain(program, seed, settings | {"step": step, "initvals": starts, "trace": trace})
 
 
 def _nutpie(program: Any, seed: int, settings: dict[str, Any]) -> Any:

@@ -9,7 +9,7 @@ import pytest
 import bayescm
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_load_gets_answers_and_clear_refusals():
     script = Path(bayescm.__file__).parents[1] / "benchmarks" / "app.py"
     command = [sys.executable, script, "--seconds", "3", "--rate", "60", "--port", "8798"]

@@ -142,7 +142,7 @@ def mean_of_an_integral(name, number, other):
     return name == "mean" and abs(float(number) - float(other)) < 2 * INTEGRAL
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_random_inputs_are_written_to_the_digit_as_the_library_writes_them(tmp_path):
     inputs, wrong, near = list(random_inputs(INPUTS)), [], 0
     script = WRITTEN.replace("INPUTS", json.dumps(inputs), 1).replace("NUMBERS", json.dumps(NUMBERS), 1)

@@ -420,7 +420,7 @@ def test_a_broken_manifest_is_said(capsys, folder):
     assert "out.zarr.manifest.json isn't the manifest of a run" in err
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_cluster_that_loses_a_worker_writes_the_same_bytes(capsys, folder):
     from distributed import LocalCluster
 

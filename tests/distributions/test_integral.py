@@ -359,7 +359,7 @@ def test_cache_folder(tmp_path, monkeypatch):
     assert cache.cache_folder() is None
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_without_a_cache(tmp_path):
     file = tmp_path / "file"
     file.write_text("not a folder")

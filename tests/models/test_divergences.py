@@ -14,7 +14,7 @@ from bayescm.models.blocks import StickBreaking
 
 pytestmark = pytest.mark.filterwarnings("ignore::FutureWarning", "ignore::DeprecationWarning", "ignore:Numba will use")
 DEFAULT = ("three_binomial, zero",)
-"""Looked at in every run; other files sample the rest, and `-m slow` all."""
+"""Looked at in every run; other files sample the rest, and `-m long` all."""
 
 
 def statistics(case, seed, **options):
@@ -29,7 +29,7 @@ def test_hard_tables_hardly_diverge(case, seed):
     hardly_diverges(statistics(case, seed(1), chains=2, draws=500, tune=500).sample_stats)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("case", [case for case in CASES if "example" not in case])
 @pytest.mark.filterwarnings("ignore:NUTS")
 def test_no_table_diverges_at_the_defaults(case, seed):

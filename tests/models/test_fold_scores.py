@@ -206,6 +206,7 @@ def hierarchy(few, seed):
     return draw(story.model(few, runs=10), seed(1), draws=700)
 
 
+@pytest.mark.slow
 def test_hierarchy_against_quadrature(few, hierarchy):
     want, mean = quadrature(few, 0.1, 1)
     posterior, sampled = hierarchy
@@ -226,7 +227,7 @@ def all_data_sets(difference, seed):
     return draw(story.model(difference.isel(fold=slice(10))), seed(1), draws=1000, tune=700)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_baycomp_hierarchy(all_data_sets):
     """The documentation's (0.0795, 0.0365, 0.884): nbc and j48, rope 1, ten scores of each of the 54 data sets."""
     posterior, sampled = all_data_sets

@@ -10,7 +10,7 @@ import bayescm
 
 
 @pytest.mark.filterwarnings("ignore::FutureWarning", "ignore::DeprecationWarning", "ignore:NUTS")
-@pytest.mark.slow
+@pytest.mark.long
 def test_errors_measured_elsewhere_keep_a_prevalence_inside_its_range():
     """Rogan and Gladen's solution is negative for 120 of 2,000; the posterior is that of a quadrature all the same."""
     positives = 120

@@ -182,7 +182,7 @@ def dependent(seed):
     return draw(program, seed(1), draws=250, tune=400)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_recovery_with_dependence(dependent):
     posterior, sampled = dependent
     hardly_diverges(sampled)

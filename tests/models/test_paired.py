@@ -274,7 +274,7 @@ def difficulty(seed):
     return draw(STORY.model(joint), seed(1), draws=300, tune=400)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_difficulty_is_recovered(difficulty):
     posterior, sampled = difficulty
     hardly_diverges(sampled)

@@ -97,12 +97,14 @@ def program(counts, *, data=True):
     return mine
 
 
-def test_a_program_of_the_users_own_is_refitted_without_compiling():
+def test_a_program_of_the_users_own_is_refitted_without_compiling(monkeypatch):
     mine = program(TABLE)
     first = bayescm.posterior(TABLE, model=mine, metrics="recall", random_seed=1, **NUTS)
     step = nuts._compiled[mine]
     other = bayescm.from_cells(tp=5, fn=75, fp=30, tn=35)
-    second = bayescm.posterior(other, model=mine, metrics="recall", random_seed=1, **NUTS)
+    with monkeypatch.context() as patched:
+        patched.setattr(pm.Model, "compile_fn", lambda *_, **__: pytest.fail("compiled"))
+        second = bayescm.posterior(other, model=mine, metrics="recall", random_seed=1, **NUTS)
     assert nuts._compiled[mine] is step
     assert len(step) == 1
     for fit, beta in ((first, stats.beta(51, 31)), (second, stats.beta(6, 76))):
@@ -224,6 +226,7 @@ def test_arviz_reads_the_workflow():
     assert compared.shape[0] == 2
 
 
+@pytest.mark.slow
 def test_workflow_of_a_program_and_of_a_closed_form_alike(tmp_path):
     folds = bayescm.from_cells(tp=[9, 7, 10], fn=[2, 3, 1], fp=[1, 4, 2], tn=[28, 26, 27], dims="fold")
     common = {"model": "kfold", "pooling": "complete", "metrics": ["recall", "f1"], "workflow": True, "random_seed": 1}

@@ -371,6 +371,7 @@ def large(seed):
     return counts, draw(story.model(counts, covariates="scanner"), seed(1), draws=1000)
 
 
+@pytest.mark.long
 def test_two_large_units_are_their_own_mode(large):
     """The mode and curvature of the density written by hand, found by scipy."""
     counts, (posterior, sampled) = large

@@ -63,7 +63,7 @@ def test_a_wrong_share_is_seen_by_calibration():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", AUDITS)
+@pytest.mark.parametrize("name", ["judge", *(pytest.param(one, marks=pytest.mark.long) for one in [*AUDITS][1:])])
 def test_the_program_gives_the_closed_form(name):
     options = {"metrics": ["accuracy", "recall"], "random_seed": 1}
     exact = bayescm.posterior(AUDITS[name], draws=5000, **options)
