@@ -124,7 +124,7 @@ def close(mine, theirs, name, variant):
     np.testing.assert_allclose(mine, theirs, err_msg=name, **tight)
 
 
-@pytest.mark.slow  # minutes where Numba has compiled nothing yet
+@pytest.mark.long  # minutes of compiling, which CI does by itself, with checked bounds
 @pytest.mark.filterwarnings("ignore::UserWarning")  # of what has no ellipse, or is undefined
 @pytest.mark.parametrize("variant", [library.V3, library.ANY])
 def test_every_kernel_is_as_numba_compiles_it(ready, variant, monkeypatch):
