@@ -30,8 +30,9 @@ CHANGES = (  # what may differ from run to run and from machine to machine
     (re.compile(r"<Figure size [^>]*>"), ""),
     (re.compile(r"NUTS: R-hat is [^\n]*"), ""),  # what one stream of it says, and another one not
 )
-QUICK = ("01_first_steps",)  # the others take a minute and more each
-LONG = ("06_no_gold_standard", "12_prior_to_leaderboard")  # to compile: five minutes each
+MARKS = {  # the others take a minute and more each, these two five, to compile
+    "01_first_steps": (), "06_no_gold_standard": pytest.mark.long, "12_prior_to_leaderboard": pytest.mark.long,
+}  # fmt: skip
 OF_NUTS = re.compile(r"nuts|sampler\b|latent_class", re.IGNORECASE)
 OF_SIZE = re.compile(r"\bFULL\b(?! =)")
 
@@ -155,14 +156,7 @@ def test_there_are_notebooks():
 
 @pytest.mark.parametrize(
     "path",
-    [
-        pytest.param(
-            path,
-            id=path.stem,
-            marks=[pytest.mark.slow] * (path.stem not in QUICK) + [pytest.mark.long] * (path.stem in LONG),
-        )
-        for path in NOTEBOOKS + PAPERS
-    ],
+    [pytest.param(p, id=p.stem, marks=MARKS.get(p.stem, pytest.mark.slow)) for p in NOTEBOOKS + PAPERS],
 )
 @pytest.mark.filterwarnings("ignore")  # the kernel is another process; nbclient's own warnings are not ours
 def test_notebook_shows_what_is_stored(path, tmp_path):

@@ -131,14 +131,15 @@ def _pymc(program: Any, seed: int, settings: dict[str, Any]) -> Any:
     from pymc.backends.ndarray import NDArray
     from pymc.initial_point import make_initial_point_fn
 
-    class Records(NDArray):  # type: ignore[misc]
-        """Of a chain; PyMC copies it for each, and would compile for each what it records."""
-
-        def __copy__(self) -> NDArray:
-            return NDArray(model=program, fn=self.fn, test_point=starts[0])
-
     if not set(settings) <= {*RUN_OPTIONS, "draws", "chains", "nuts"} or set(settings["nuts"]) != {"target_accept"}:
         return _plain(program, seed, settings)
+
+    class Records(NDArray):  # type: ignore[misc]
+        """Of one chain. PyMC copies what it is given for each, shallowly; given none, it compiles one for each."""
+
+        def __copy__(self) -> NDArray:
+            return NDArray(model=self.model, fn=self.fn, var_shapes=self.var_shapes, var_dtypes=self.var_dtypes)
+
     kept = _compiled.setdefault(program, {})
     target = settings.pop("nuts")
     key = f"pymc {target}"

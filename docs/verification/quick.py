@@ -1,4 +1,4 @@
-"""Run the quick part of studies: ``python docs/verification/quick.py summary_coverage intervals``, as CI does of all.
+"""Run the quick part of studies: ``python docs/verification/quick.py summary_coverage intervals``, as CI does of most.
 
 Each runs in a process of its own, forked from one that has imported what all need. The first that fails ends it.
 """

@@ -18,6 +18,7 @@ from test_one_file import PAGE
 
 import bayescm
 from bayescm.app import server
+from bayescm.app.inputs import MOST_SYSTEMS
 from bayescm.app.questions import QUESTIONS
 
 pytestmark = [
@@ -95,7 +96,7 @@ def test_what_takes_longer_than_the_server_waits_is_still_answered(browser, addr
 def test_too_many_systems_are_refused_beside_their_table(browser, address):
     with page_of(browser, address) as page:
         page.click("#tab-leaderboard")
-        page.fill("#systems", "\n".join(["system,correct,wrong", *(f"s{i},9,1" for i in range(501))]))
+        page.fill("#systems", "\n".join(["system,correct,wrong", *(f"s{i},9,1" for i in range(MOST_SYSTEMS + 1))]))
         page.click("button.main")
         page.wait_for_selector("#systems-error:not([hidden])")
         assert page.inner_text("#systems-error").endswith("bayescm.leaderboard(data).")

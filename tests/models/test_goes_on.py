@@ -83,7 +83,7 @@ def test_closed_forms_hold_what_their_program_needs(name, options):
     goes_on(fit, models.load(name).model(data, **options))
 
 
-@pytest.mark.parametrize("name", [pytest.param(n, marks=[pytest.mark.long] * (n in SLOW)) for n in models.names()])
+@pytest.mark.parametrize("name", [pytest.param(n, marks=[pytest.mark.slow] * (n in SLOW)) for n in models.names()])
 def test_draws_of_nuts_hold_what_their_program_needs(name):
     data, prior = simulated(name)
     fit = bayescm.posterior(data, model=name, random_seed=1, prior=prior, **FEW)

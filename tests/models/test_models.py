@@ -152,9 +152,9 @@ def test_simulate_counts_items(name):
 QUICKEST = {"informative", "hierarchical"}  # to compile; other tests sample the others, too
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=[pytest.mark.long] * (name not in QUICKEST)) for name in models.names()]
+    "name",
+    [pytest.param(n, marks=pytest.mark.slow if n in QUICKEST else pytest.mark.long) for n in models.names()],
 )
 def test_stories_run_as_scripts(name, tmp_path):
     """On their documented examples, at the library's defaults, where hardly a draw diverges."""

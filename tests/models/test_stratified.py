@@ -62,8 +62,9 @@ def test_a_wrong_share_is_seen_by_calibration():
     assert outside["ours"] < 12
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", ["judge", *(pytest.param(one, marks=pytest.mark.long) for one in [*AUDITS][1:])])
+@pytest.mark.parametrize(
+    "name", [pytest.param(n, marks=pytest.mark.slow if n == "judge" else pytest.mark.long) for n in AUDITS]
+)
 def test_the_program_gives_the_closed_form(name):
     options = {"metrics": ["accuracy", "recall"], "random_seed": 1}
     exact = bayescm.posterior(AUDITS[name], draws=5000, **options)
