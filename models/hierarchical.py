@@ -49,7 +49,7 @@ from bayescm.data import validate
 from bayescm.data.counts import from_cells
 from bayescm.data.schema import ACTUAL, MATRIX, PREDICTED, SYSTEM, flatten_cells, labels_of
 from bayescm.distributions.two_rates import PairsPosterior, TwoRates, factor_of, recall_first, spread_of
-from bayescm.models.blocks import correlated_pairs, draw_correlated_rates, proper, two_label_cells
+from bayescm.models.blocks import correlated_pairs, draw_correlated_rates, items_of, proper, two_label_cells
 from bayescm.models.closed_form import SAMPLE, ClosedForm, by_quadrature
 from bayescm.models.covariates import several_matrices
 from bayescm.priors.concentrations import Concentrations, PriorLike, concentrations
@@ -104,7 +104,7 @@ def model(counts: Any, *, prior: PriorLike = "laplace", group_scale: float = 1.0
         prevalence = pm.Beta("prevalence", shares[1], shares[0], dims=unit)
         cells = two_label_cells(prevalence, rates[:, 0], rates[:, 1])
         pm.Deterministic("theta", cells.reshape((-1, 2, 2)), dims=(unit, *MATRIX))
-        pm.Multinomial("counts", n=counts_data.sum(-1), p=cells, observed=counts_data, dims=(unit, "cell"))
+        pm.Multinomial("counts", n=items_of(counts_data), p=cells, observed=counts_data, dims=(unit, "cell"))
     return program
 
 

@@ -52,6 +52,7 @@ from bayescm.models.blocks import (
     correlated_pairs,
     dirichlet_variable,
     draw_correlated_rates,
+    items_of,
     proper,
     two_label_cells,
 )
@@ -103,7 +104,7 @@ def model(
             p = dirichlet_variable("theta_cell", a=concentration, dims=of)
             shape = (*(() if pooling == "complete" else (counts.sizes[fold],)), len(labels), len(labels))
             pm.Deterministic("theta", p.reshape(shape), dims=(*of[:-1], *MATRIX))
-        pm.Multinomial("counts", n=counts_data.sum(-1), p=p, observed=counts_data, dims=(fold, CELL))
+        pm.Multinomial("counts", n=items_of(counts_data), p=p, observed=counts_data, dims=(fold, CELL))
     return program
 
 

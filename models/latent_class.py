@@ -49,7 +49,7 @@ from pymc.logprob.transforms import Transform
 from bayescm.data import validate
 from bayescm.data.items import check_tests, joint_cells
 from bayescm.data.schema import ACTUAL, CELL, MATRIX, PREDICTED
-from bayescm.models.blocks import two_label_cells
+from bayescm.models.blocks import items_of, two_label_cells
 from bayescm.models.patterns import LOAD_SCALE, pattern_probabilities
 from bayescm.priors.concentrations import NAMES, concentrations
 
@@ -116,7 +116,7 @@ def model(counts: Any, *, prior: Any = "laplace", known: Any = None, dependence:
         theta = two_label_cells(prevalence[:, None], sensitivity, specificity)
         shape = (counts.sizes[POPULATION], len(setting.tests), 2, 2)
         pm.Deterministic("theta", theta.reshape(shape), dims=(POPULATION, TEST, *MATRIX))
-        n = counts_data.sum(axis=-1)
+        n = items_of(counts_data)
         pm.Multinomial("counts", n=n, p=cells, observed=counts_data, dims=(POPULATION, CELL))
     return program
 

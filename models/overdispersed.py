@@ -55,7 +55,7 @@ from numpy.typing import NDArray
 from bayescm.data import validate
 from bayescm.data.counts import from_array
 from bayescm.data.schema import ACTUAL, MATRIX, PREDICTED, flatten_cells, labels_of
-from bayescm.models.blocks import dirichlet_variable, proper
+from bayescm.models.blocks import dirichlet_variable, items_of, proper
 from bayescm.models.covariates import several_matrices
 from bayescm.priors.concentrations import DEFAULT_PRIOR, PriorLike, concentrations
 
@@ -104,7 +104,7 @@ def model(
     coords = {cluster: counts[cluster].values, ACTUAL: labels, PREDICTED: labels, "cell": observed["cell"].values}
     with pm.Model(coords=coords | ({PART: parts(labels_of(counts))} if part else {})) as program:
         counts_data = pm.Data("counts_data", observed.values, dims=(cluster, "cell"))
-        items = counts_data.sum(-1)
+        items = items_of(counts_data)
         rho = pm.Beta("rho", rho_a, rho_b, dims=part)
         dist: dict[str, Any] = {"observed": counts_data, "dims": (cluster, "cell"), "dtype": "int64"}
         if part is None:

@@ -62,7 +62,7 @@ from bayescm.distributions.two_rates import (
     recall_first,
     spread_of,
 )
-from bayescm.models.blocks import correlated_pairs, dirichlet_variable, proper, two_label_cells
+from bayescm.models.blocks import correlated_pairs, dirichlet_variable, items_of, proper, two_label_cells
 from bayescm.models.closed_form import SAMPLE, ClosedForm, by_quadrature
 from bayescm.models.covariates import UNIT, Design, design_of, formula, patterns, units_of
 from bayescm.models.standardised import COVARIATE, RATE, at, cells, places, rate_names
@@ -121,7 +121,8 @@ def model(
     group_scale = validate.number("group_scale", group_scale, 0, np.inf)
     design = design_of(counts, unit, covariates, groups, _TAKEN)
     rates = rate_names(labels, shares)
-    wrong, classes = places(len(labels))
+    k = len(labels)
+    wrong, classes = places(k)
     observed = flatten_cells(counts)
     coords = {unit: counts[unit].values, ACTUAL: labels, PREDICTED: labels, CELL: observed[CELL].values, RATE: rates}
     coords |= {name: levels for name, (levels, _) in design.groups.items()}
@@ -131,13 +132,13 @@ def model(
         of = (unit, ACTUAL) if shares == "units" else (ACTUAL,)
         share = dirichlet_variable("class_shares", a=pm.Data("a_shares", base.shares, dims=ACTUAL), dims=of)
         change = _change(design, unit, len(rates), scale, group_scale)
-        logits = pm.math.log(typical) - pm.math.dot(change[:, : len(wrong)], wrong).reshape((-1, *typical.shape))
+        of_rates = change[:, : k * (k - 1)].reshape((-1, k, k - 1))
         if shares == "regression":
-            share = pm.math.softmax(pm.math.log(share) + pm.math.dot(change[:, len(wrong) :], classes), axis=-1)
-        theta = share[..., None] * pm.math.softmax(logits, axis=-1)
+            share = pm.math.softmax(pm.math.log(share) + _product(change[:, k * (k - 1) :], classes), axis=-1)
+        theta = share[..., None] * pm.math.softmax(pm.math.log(typical) - _product(of_rates, wrong), axis=-1)
         pm.Deterministic("theta", theta, dims=(unit, *MATRIX))
         flat = theta.reshape((-1, observed.sizes[CELL]))
-        pm.Multinomial("counts", n=counts_data.sum(-1), p=flat, observed=counts_data, dims=(unit, CELL))
+        pm.Multinomial("counts", n=items_of(counts_data), p=flat, observed=counts_data, dims=(unit, CELL))
     return program
 
 
@@ -195,6 +196,11 @@ def exact(
     return by_quadrature(known, variables, base.shares, table.sum(-1), flatten_cells(counts), constants)
 
 
+def _product(values: Any, matrix: Any) -> Any:
+    """Return a product over the last dim of values, by a sum: matrices' PyTensor compiles for half a minute each."""
+    return (values[..., None] * matrix).sum(-2)
+
+
 def _change(design: Design, unit: str, n_rates: int, scale: float, group_scale: float) -> Any:
     """Return how far the log odds of every unit are from the typical ones, (units, rates)."""
     change = pm.math.zeros_like(np.zeros((len(design.columns), n_rates)))
@@ -202,7 +208,8 @@ def _change(design: Design, unit: str, n_rates: int, scale: float, group_scale: 
         pm.Data("covariate_mean", design.mean, dims=COVARIATE)
         pm.Data("covariate_sd", design.sd, dims=COVARIATE)
         columns = pm.Data("design", design.columns, dims=(unit, COVARIATE))
-        change += pm.math.dot(columns, pm.Normal("coefficient", 0, scale, dims=(COVARIATE, RATE)))
+        coefficient = pm.Normal("coefficient", 0, scale, dims=(COVARIATE, RATE))
+        change += _product(columns, coefficient)
     for name, (_, place) in design.groups.items():
         sd = pm.HalfNormal(f"{name}_sd", group_scale, dims=RATE)
         effect = pm.Normal(f"{name}_standard", dims=(name, RATE))

@@ -47,7 +47,7 @@ from bayescm.data import validate
 from bayescm.data.schema import ACTUAL, CELL, GROUP, MATRIX, OF, PREDICTED, TOTALS, cell_names, labels_of
 from bayescm.data.strata import TARGETS, Strata, audited, read
 from bayescm.distributions import strata as groups
-from bayescm.models.blocks import dirichlet_variable
+from bayescm.models.blocks import dirichlet_variable, items_of
 from bayescm.models.closed_form import SAMPLE, ClosedForm
 from bayescm.priors.concentrations import DEFAULT_PRIOR, PriorLike
 
@@ -94,7 +94,7 @@ def model(counts: Any, *, prior: PriorLike = DEFAULT_PRIOR) -> pm.Model:
         if base.weight is not None:
             seen = strata.counts[strata.possible].reshape(len(strata.names), -1)
             pm.Potential("discount", ((base.weight[:, None] - 1.0) * seen * pm.math.log(truth)).sum())
-        pm.Multinomial("counts", n=counts_data.sum(-1), p=cells, observed=counts_data, dims=(GROUP, CELL))
+        pm.Multinomial("counts", n=items_of(counts_data), p=cells, observed=counts_data, dims=(GROUP, CELL))
     return program
 
 

@@ -29,8 +29,11 @@ def rate_names(labels: Sequence[Any], shares: str = "units") -> list[str]:
 
 
 def places(k: int) -> tuple[Array, Array]:
-    """Return what puts the log odds of rates into the cells (rates, K * K), and those of classes into (K - 1, K)."""
-    return np.eye(k * k)[np.arange(k * k) % (k + 1) > 0], np.eye(k)[1:]
+    """Return what puts log odds of wrong answers into their row (K, K - 1, K), and those of classes into (K - 1, K).
+
+    A zero is where the right answer is, and the first class.
+    """
+    return np.stack([np.delete(np.eye(k), i, axis=0) for i in range(k)]), np.eye(k)[1:]
 
 
 def at(
@@ -128,7 +131,8 @@ def _average(drawn: xr.Dataset, known: xr.Dataset, asked: Mapping[str, Any], sha
         raise ValueError(f"`values` names {unknown[0]!r}; the model has {[*covariates, *factors]}.")
     effects = [_effect(drawn, known, name, asked, [seed, i]) for i, name in enumerate(factors)]
     typical, of_class = drawn["typical"].values, drawn["class_shares"].values
-    n_rates = drawn.sizes.get(RATE, len(places(typical.shape[-1])[0]))
+    k = typical.shape[-1]
+    n_rates = drawn.sizes.get(RATE, k * (k - 1))
     total = np.zeros_like(typical)
     block = max(_BLOCK // typical.size, 1)
     for units in (slice(start, start + block) for start in range(0, len(share), block)):
@@ -147,9 +151,10 @@ def cells(typical: Array, shares: Array, change: Array) -> Array:
     k = typical.shape[-1]
     wrong, classes = places(k)
     with np.errstate(divide="ignore"):
-        logits = np.log(typical) - (change[..., : len(wrong)] @ wrong).reshape((*change.shape[:-1], k, k))
-        if change.shape[-1] > len(wrong):
-            shares = special.softmax(np.log(shares) + change[..., len(wrong) :] @ classes, axis=-1)
+        of_rates = change[..., : k * (k - 1)].reshape((*change.shape[:-1], k, k - 1))
+        logits = np.log(typical) - (of_rates[..., None, :] @ wrong)[..., 0, :]
+        if change.shape[-1] > k * (k - 1):
+            shares = special.softmax(np.log(shares) + change[..., k * (k - 1) :] @ classes, axis=-1)
     theta: Array = shares[..., None] * special.softmax(logits, axis=-1)
     return theta
 
