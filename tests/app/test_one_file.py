@@ -41,6 +41,7 @@ def answers(tmp_path_factory):
     return page_scripts.run(expression, tmp_path_factory.mktemp("page"))
 
 
+@pytest.mark.slow
 def test_distributions_are_the_librarys(answers):
     for case, found in zip(CASES, answers, strict=True):
         for said, row in zip(case["rows"], sorted_as(case["rows"], found["rows"]), strict=True):

@@ -528,6 +528,7 @@ def test_every_field_of_the_page_is_known_to_the_server(client):
     assert set(SHARED) <= FIELDS
 
 
+@pytest.mark.slow
 def test_random_forms_get_an_answer_or_a_reason(client):
     rng = np.random.default_rng(0)
     pool = [

@@ -352,6 +352,7 @@ def test_items_are_those_of_the_library(capsys):
     assert made["plan"][0]["assurance"] == pytest.approx(want["assurance"].values[0])
 
 
+@pytest.mark.slow
 def test_whole_tests_rates_of_their_own_and_pilots(capsys):
     rates = ["--mode", "recall=.8,specificity=.95", "--concentration", "none"]
     made = told(capsys, "plan", "--metric", "recall,specificity", "--width", ".2", "--prevalence", ".3", *rates)

@@ -163,6 +163,7 @@ def first(folder):
         process.kill()
 
 
+@pytest.mark.slow
 def test_a_second_writer_is_refused_and_the_first_goes_on(capsys, folder, first):
     process, arguments = first
     second = subprocess.run([sys.executable, "-m", "bayescm", *arguments], capture_output=True, text=True, check=False)

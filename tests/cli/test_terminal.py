@@ -153,7 +153,7 @@ def test_colours_are_never_printed(folder):
     assert "\x1b" not in out + other
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_latent_on_a_terminal(folder):
     words = ["latent", "tests.csv", "--tests", ",".join(NAMES[:2]), "--by", "site", *SEED]
     ((out, code),) = ask(folder, [words])

@@ -196,6 +196,7 @@ def test_the_same_items_tell_more_than_items_of_their_own():
     assert "all systems answered the same items" in bayescm.compare_systems(pair, random_seed=1).attrs["assumptions"]
 
 
+@pytest.mark.slow
 def test_probabilities_are_uniform_where_truths_are_drawn_from_the_prior():
     """The cdf of the difference at its true value, 100 times: intervals then hold what they say."""
     rng, found = np.random.default_rng(5), []

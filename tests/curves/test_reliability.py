@@ -82,6 +82,7 @@ def test_bins_hold_equally_many_items_and_their_intervals_are_exact():
 
 
 @pytest.mark.parametrize(("method", "least"), [("clopper_pearson", 0.95), ("wilson", 0.93), ("jeffreys", 0.93)])
+@pytest.mark.slow
 def test_the_band_holds_the_chances_of_all_bins(method, least):
     chance = np.random.default_rng(3).beta(0.6, 2, 200)
     edges = np.array([0, 0.05, 0.15, 0.3, 0.5, 1])

@@ -220,6 +220,7 @@ def test_labels_and_infinite_scores():
     assert endless["threshold"].values.tolist() == [np.inf, 0.0, -np.inf]
 
 
+@pytest.mark.slow
 def test_the_area_between_hulls_has_no_level():
     """Of 95% hulls around curves of 50 normal cases and controls, 1.5 deviations apart: misses on one side only."""
     true, repeats = stats.norm.cdf(1.5 / np.sqrt(2)), 250

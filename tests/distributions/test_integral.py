@@ -66,6 +66,7 @@ def some_points(dist):
         ((0, 10**4, 10**4, 0), ("dirichlet_multinomial", "jeffreys", "fixed")),
     ],
 )
+@pytest.mark.slow
 def test_tails_against_quadrature_from_the_definitions(verification, cells, setting):
     for k, name in enumerate(verification.DEFINITIONS):
         if (name == "prevalence" and setting[2] in (0.1, "fixed")) or k % 3 == cells[0] % 3:
@@ -79,6 +80,7 @@ def test_tails_against_quadrature_from_the_definitions(verification, cells, sett
             assert float(row["complement"]) < 1e-11
 
 
+@pytest.mark.slow
 def test_one_integral_at_30_digits(verification):
     for k, name in enumerate(["informedness", "fowlkes_mallows"]):
         dist = (name, (65, 15, 35, 30), ("dirichlet_multinomial", "jeffreys", None))

@@ -57,6 +57,7 @@ def test_the_maximum_of_the_exact_likelihood():
     assert float(likelihood.interval[1, 1]) == pytest.approx(0.680, abs=5e-4)
 
 
+@pytest.mark.slow
 def test_ten_studies_of_telomerase(found):
     """Those of NUTS: .7679 [.6955, .831], .872 [.7267, .9573], .457, 1.621, -.546."""
     one = found["summary"].to_dataset().sel(estimate="median study")
@@ -256,6 +257,7 @@ def test_two_tests_are_compared(compared):
     np.testing.assert_allclose(compared["likelihood"]["point"].T, special.expit(best[:4]).reshape(2, 2), atol=1e-3)
 
 
+@pytest.mark.slow
 def test_forms_of_the_same_studies_say_the_same(compared, tmp_path):
     cells = BOTH.set_index(["study", "test"]).to_xarray()
     both = bayescm.from_cells(**{name: cells[name] for name in ("tp", "fn", "fp", "tn")})
@@ -269,6 +271,7 @@ def test_forms_of_the_same_studies_say_the_same(compared, tmp_path):
     np.testing.assert_allclose(relabelled["likelihood"]["point"][::-1], compared["likelihood"]["point"], atol=1e-3)
 
 
+@pytest.mark.slow
 def test_a_group_without_an_effect_leaves_the_median_study_wider(found):
     group = ["x", "y"] * 5
     two = bayescm.synthesis(TELOMERASE.assign(of=group), ["recall", "specificity"], covariates="of", random_seed=1)

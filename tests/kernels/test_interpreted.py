@@ -44,6 +44,7 @@ def test_a_summary_is_the_same(by_python, kind):
         assert float(abs(difference).max()) < (1e-7 if (name, kind) == ("interval", "hdi") else 1e-11), name
 
 
+@pytest.mark.slow
 def test_separate_classes_are_the_same(by_python):
     found = []
     for run in (dispatch.load, interpreted.load):

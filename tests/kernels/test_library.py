@@ -179,6 +179,7 @@ def test_nothing_of_the_readme_imports_numba(ready):
     assert run(f"{calls}\nimport sys; print('numba' in sys.modules)").endswith("False\n")
 
 
+@pytest.mark.slow
 def test_no_question_does(ready):
     code = "import sys, test_library as t; [ask() for ask in t.QUESTIONS.values()]; print('numba' in sys.modules)"
     assert run(code, PYTHONPATH=os.pathsep.join([str(Path(__file__).parent), *sys.path])) == "False\n"

@@ -89,6 +89,7 @@ def test_many_matrices_share_a_workspace(model, prevalence):
         np.testing.assert_array_equal(every["lower"][-1:], one["lower"])
 
 
+@pytest.mark.slow
 def test_points_of_several_metrics_have_room():
     prior = concentrations("jeffreys", "dirichlet_multinomial", (0, 1))
     posterior = dirichlet.posterior(np.array([[[30, 4], [6, 20]]]), prior, None)
@@ -99,6 +100,7 @@ def test_points_of_several_metrics_have_room():
 
 @pytest.mark.parametrize("score", [[0.1, 0.2, 0.2, 0.3, 0.4, 0.7], [1.0, 1.0, 1.0, 1.0, 1.0, 1.0]])
 @pytest.mark.parametrize("options", [{}, {"prior": 20.0}, {"prior": "smoothed"}, {"over": "threshold"}])
+@pytest.mark.slow
 def test_curves_of_few_items_have_room(score, options):
     y = [0, 0, 1, 0, 1, 1]
     tree = bayescm.curve_posterior(y, score, draws=40, chains=1, random_seed=1, **options)

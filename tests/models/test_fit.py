@@ -92,6 +92,7 @@ def test_a_program_of_the_users_own_keeps_its_data_and_is_read_by_labels():
         bayescm.posterior(TABLE + 0.5, model=mine, random_seed=1, **NUTS)
 
 
+@pytest.mark.slow
 def test_the_item_likelihood_is_of_the_probabilities_that_the_counts_have():
     with pm.Model(coords={"cell": ["tn", "fp", "fn", "tp"]}) as mine:
         g = pm.Gamma("g", 1, 1, dims="cell")  # over the cells, too, but no probabilities

@@ -239,6 +239,7 @@ def test_baycomp_hierarchy(all_data_sets):
     assert sigma.sel(dataset="hayes-roth").mean() < 0.02  # all scores equal: kept by the lower bound
 
 
+@pytest.mark.slow
 def test_new_data_in_a_built_program(difference):
     few = difference.isel(dataset=slice(0, 5), fold=slice(10))
     other = difference.isel(dataset=slice(5, 10), fold=slice(10)).assign_coords(dataset=few.dataset)

@@ -69,6 +69,7 @@ def test_betas_take_the_closed_form():
     np.testing.assert_allclose(constant, constant[0], rtol=1e-9)
 
 
+@pytest.mark.slow
 def test_correlated_logits():
     """Prior draws have the correlation, and so has the program: what one rate's data say moves the other."""
     story = models.load("informative")

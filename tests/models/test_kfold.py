@@ -63,6 +63,7 @@ def partial(seed):
     return bayescm.posterior(APART, model="kfold", metrics="recall", random_seed=seed(2), **NUTS)
 
 
+@pytest.mark.slow
 def test_nuts_and_closed_form_agree(average):
     nuts = average
     exact = bayescm.posterior(

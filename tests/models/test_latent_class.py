@@ -94,6 +94,7 @@ def test_three_tests_and_dependence_reduce_to_independence():
     assert dependent[1, 1, 1] > want[0, 7]
 
 
+@pytest.mark.slow
 def test_flat_prior_means_are_near_the_maximum(tuberculosis, oracle):
     posterior, sampled = tuberculosis
     hardly_diverges(sampled)
@@ -141,6 +142,7 @@ def test_the_transform_is_a_bijection_onto_the_triangle():
 @pytest.mark.parametrize(
     "prior", ["laplace", {"sensitivity": {"test_1": (3, 2)}, "specificity": (2, 5), "prevalence": (2, 6)}]
 )
+@pytest.mark.slow
 def test_the_program_has_the_prior_that_simulate_draws_from(prior):
     rng = np.random.default_rng(5)
     worlds = [STORY.simulate(rng, 1, prior=prior) for _ in range(800)]

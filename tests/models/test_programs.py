@@ -97,6 +97,7 @@ def program(counts, *, data=True):
     return mine
 
 
+@pytest.mark.slow
 def test_a_program_of_the_users_own_is_refitted_without_compiling(monkeypatch):
     mine = program(TABLE)
     first = bayescm.posterior(TABLE, model=mine, metrics="recall", random_seed=1, **NUTS)

@@ -99,6 +99,7 @@ def test_the_density_of_two_labels_by_hand():
         assert got == pytest.approx(want, rel=1e-9)
 
 
+@pytest.mark.slow
 def test_the_density_of_three_labels_whose_shares_are_regressed():
     at = log_density(story.model(THREE, covariates=["dose"], shares="regression"))
     x = columns(THREE.dose, THREE.sum(("actual", "predicted")).values)

@@ -42,8 +42,9 @@ def test_sequential_monte_carlo():
 
 
 @pytest.mark.usefixtures("interpreted")
-@pytest.mark.slow
-@pytest.mark.parametrize("sampler", ["advi", "fullrank_advi"])
+@pytest.mark.parametrize(
+    "sampler", [pytest.param("advi", marks=pytest.mark.slow), pytest.param("fullrank_advi", marks=pytest.mark.long)]
+)
 def test_an_approximation_says_so(sampler):
     with pytest.warns(UserWarning, match=f"{sampler} approximates the posterior.*Pareto k is .*sampler='exact'"):
         fit = bayescm.posterior(TABLE, sampler=sampler, chains=2, draws=500, n=1500, **COMMON)

@@ -64,6 +64,7 @@ def test_a_prior_gives_one_item_to_either_side_and_one_to_the_others(prior):
         bayescm.planning.sample_size_to_compare(found, prior="haldane")
 
 
+@pytest.mark.slow
 def test_of_items_of_their_own_and_of_three_classes():
     named = {"b": [[40, 10], [10, 40]], "a": [[40, 10], [5, 45]]}
     found = bayescm.compare_systems(named, "error_rate", design="independent")

@@ -113,6 +113,7 @@ def test_numbers_at_odds_and_what_the_others_leave():
     assert "n_items (10 would do)" in size.attrs["at_odds"]
 
 
+@pytest.mark.slow
 def test_at_odds_is_the_nearest_number_of_every_matrix_that_fits_the_others():
     names, cells = TRIPLES[0], every_matrix(23)
     seen = 0

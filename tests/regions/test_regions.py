@@ -183,8 +183,7 @@ def belief(first, second, q):
         if k == (0 if side < 0 else n):
             return k / n
         inner, outer = k / n, 0.0 if side < 0 else 1.0
-        for _ in range(200):
-            p = 0.5 * (inner + outer)
+        while (p := 0.5 * (inner + outer)) not in {inner, outer}:
             inner, outer = (p, outer) if deviance(k, n, p) < limit else (inner, p)
         return inner
 
