@@ -8,7 +8,7 @@ import inspect
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from typing import Any, cast
 
 import numpy as np
@@ -68,7 +68,7 @@ def resolve(metrics: MetricsLike, n_labels: int) -> list[Metric]:
     metrics : str, Metric, callable, an iterable of these, a mapping of names to these, or None
         None takes the usual ones. Names may be short (``"mcc"``), carry parameters (``"fbeta(beta=2)"``) and
         averages (``"f1_macro"``). A function takes by name any cells (``tp, fn, fp, tn``) and metrics (``recall``),
-        or one array of shape (..., K, K), and must return one value per matrix.
+        or one array of shape (..., K, K), and must return one value per matrix; cells are shares, of counts, too.
     n_labels : int
         Number of classes K.
 
@@ -224,6 +224,7 @@ def _from_function(function: Callable[..., Any]) -> Metric:
         "formula": inspect.getdoc(function) or name,
         "lower": -np.inf,
         "upper": np.inf,
+        "of_shares": True,
     }
     if set(required) <= KNOWN:
         return Metric(name=name, function=function, **known)
@@ -332,17 +333,29 @@ def compute(metrics: Sequence[Metric], matrix: NDArray[Any]) -> list[NDArray[np.
 def _block(metrics: Sequence[Metric], matrix: NDArray[np.float64]) -> list[Any]:
     """Evaluate metrics on one block of matrices, (n, K, K)."""
     k = matrix.shape[-1]
-    of_two = Quantities(multiclass.of_two(matrix)) if k == 2 else None
-    rest = None
+
+    @cache
+    def cells(of_shares: bool) -> NDArray[np.float64]:
+        shares = matrix / matrix.sum((-2, -1), keepdims=True) if of_shares else matrix
+        shares.flags.writeable = False
+        return shares
+
+    @cache
+    def of_two(of_shares: bool) -> Quantities:
+        return Quantities(multiclass.of_two(cells(of_shares)))
+
+    @cache
+    def rest(of_shares: bool) -> Quantities:
+        return Quantities(multiclass.one_vs_rest(cells(of_shares)))
+
     results = []
     for metric in metrics:
         if metric.kind == "matrix":
-            value = metric.function(matrix)
-        elif metric.kind == "cells" and of_two is not None:
-            value = of_two.call(metric.function)
+            value = metric.function(cells(metric.of_shares))
+        elif metric.kind == "cells" and k == 2:
+            value = of_two(metric.of_shares).call(metric.function)
         else:
-            rest = Quantities(multiclass.one_vs_rest(matrix)) if rest is None else rest
-            value = _per_class_or_average(metric, rest)
+            value = _per_class_or_average(metric, rest(metric.of_shares))
         shape = (len(matrix), k) if per_label(metric, k) else (len(matrix),)
         if np.shape(value) != shape:
             raise ValueError(

@@ -48,6 +48,9 @@ class Metric:
         Whether smaller is better.
     alias : str
         The name that the user gave it, one of `aliases` such as "sensitivity"; empty if it was the canonical one.
+    of_shares : bool
+        Whether `function` gets cells over their sum, of counts, too: as a user's does, so that counts and draws say one
+        thing. Other metrics are the same of both.
     """
 
     name: str
@@ -65,6 +68,7 @@ class Metric:
     aliases: tuple[str, ...] = ()
     loss: bool = False
     alias: str = ""
+    of_shares: bool = False
 
 
 _NO_P, _NO_N = "no actual positives", "no actual negatives"

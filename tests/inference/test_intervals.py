@@ -202,7 +202,7 @@ def test_delta_of_functions():
 
     woolf = np.sqrt(1 / 26 + 1 / 3 + 1 / 2 + 1 / 6)
     found = half_length(COUNTS, [log_odds_ratio, share, hits]) / stats.norm.ppf(0.975)
-    np.testing.assert_allclose(found, [woolf, np.sqrt(6 / 37 * 31 / 37 / 37), np.sqrt(26 * 11 / 37)], rtol=1e-9)
+    np.testing.assert_allclose(found, [woolf, np.sqrt(6 / 37 * 31 / 37 / 37), np.sqrt(26 * 11 / 37) / 37], rtol=1e-9)
 
 
 def test_delta_at_empty_cells():

@@ -290,6 +290,16 @@ def test_users_functions_cannot_change_the_draws():
         bayescm.summary([[6, 2], [1, 26]], [greedy, "recall"])
 
 
+def test_what_is_no_rate_is_of_shares_in_the_data_too():
+    def gain(tp, fp):
+        return 5 * tp - fp
+
+    for counts in ([[6, 2], [0, 26]], [[60, 20], [0, 260]]):
+        s = bayescm.summary(counts, gain, random_seed=1)
+        assert s.point.item() == pytest.approx((5 * 26 - 2) / 34)
+        assert s.interval[0, 0] < s.point[0] < s.interval[0, 1]
+
+
 def test_optional_cells_are_given_too():
     def mine(tp, fn=None):
         return tp / (tp if fn is None else tp + fn)

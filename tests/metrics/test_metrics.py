@@ -340,7 +340,7 @@ def test_user_functions():
 
     got = evaluate(counts, [odds, off, "recall"])
     np.testing.assert_allclose(got.odds, [8 / 3, 1])
-    np.testing.assert_allclose(got.off, [3, 1])
+    np.testing.assert_allclose(got.off, [3 / 20, 1 / 4])  # shares, of counts, too
     assert list(evaluate(counts, {"mine": odds, "theirs": "mcc"})) == ["mine", "theirs"]
 
     def harmonic(precision, recall):
