@@ -19,7 +19,7 @@ Array = NDArray[np.float64]
 
 CORRELATED = "correlated_t"
 _MOST_SLOW = 20
-"""Comparisons of proportions, each of which takes SciPy's unconditional tests .02 to .1 seconds."""
+"""Comparisons of proportions, each of which takes the unconditional tests up to 9 ms."""
 _UNTESTED = f"more than {_MOST_SLOW} comparisons of proportions, of which Boschloo's and Barnard's tests are left out"
 
 

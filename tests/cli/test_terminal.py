@@ -114,9 +114,10 @@ def ask(folder, commands, **more):
 def told(folder):
     """Return what every command prints on a terminal, piped, and as JSON."""
     words = [command for command, _ in COMMANDS.values()]
-    found = ask(folder, [*words, *(["|", *one] for one in words), *(["|", *one, "--json"] for one in words)])
+    piped = [["|", *one] for one in words]  # before terminals, which then begin with all imported
+    found = ask(folder, [*piped, *([*one, "--json"] for one in piped), *words])
     n = len(words)
-    return {name: (found[i], found[n + i], found[2 * n + i]) for i, name in enumerate(COMMANDS)}
+    return {name: (found[2 * n + i], found[i], found[n + i]) for i, name in enumerate(COMMANDS)}
 
 
 @pytest.mark.parametrize("name", COMMANDS)

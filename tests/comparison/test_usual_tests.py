@@ -40,15 +40,6 @@ def test_holm_as_statsmodels_has_it():  # multipletests(method="holm")
     assert frequentist.holm(np.array([0.01, np.nan, 0.03]))[[0, 2]] == pytest.approx([0.02, 0.03])
 
 
-def test_boschloo_and_barnard_are_scipys():
-    table = np.array([[7, 12], [8, 3]])
-    found = frequentist.independent_tests((7, 12), (15, 15))
-    assert found[2:] == pytest.approx([stats.boschloo_exact(table).pvalue, stats.barnard_exact(table).pvalue])
-    assert np.isnan(frequentist.independent_tests((70, 120), (150, 150))[2:]).all()
-    assert np.isfinite(frequentist.independent_tests((70, 80), (100, 100))).all()
-    assert frequentist.independent_tests((0, 0), (5, 5))[2:].tolist() == [1.0, 1.0]
-
-
 @pytest.mark.parametrize(
     ("table", "of_odds", "expected"),
     [  # statsmodels confint_proportions_2indep(method="score", correction=True)

@@ -106,6 +106,7 @@ def test_flat_prior_means_are_near_the_maximum(tuberculosis, oracle):
     assert posterior["test"].values.tolist() == ["mantoux", "tine"]
 
 
+@pytest.mark.slow
 def test_theta_is_each_test_against_the_truth(tuberculosis):
     posterior, _ = tuberculosis
     theta = posterior["theta"]
