@@ -67,18 +67,29 @@ class Rate(NamedTuple):
         )
         return np.asarray(a[k] + b[n - k] - both[n])
 
-    def outcomes(self, n: int, most: int, shift: float = 0.5) -> tuple[Array, Array]:
-        """Return the counts of successes in n trials and their probabilities.
+    def outcomes(self, n: int, most: int) -> tuple[Array, Array]:
+        """Return the counts of successes in n trials and their probabilities."""
+        return self.outcomes_of([n], most)[0]
+
+    def outcomes_of(self, sizes: ArrayLike, most: int, shifts: ArrayLike = 0.5) -> list[tuple[Array, Array]]:
+        """Return the counts of successes in each of these numbers of trials, and their probabilities.
 
         More than `most` are put together: the middle of neighbours stands for them, with their whole probability.
-        Where the cuts lie follows `shift`, from 0 to 1: averaged over shifts, less of the errors remains.
+        Where the cuts lie follows `shifts`, from 0 to 1: averaged over shifts, less of the errors remains.
         """
-        if n < most:
+        n = np.asarray(sizes, np.int64)[:, None]
+        steps = np.arange(most) + np.broadcast_to(shifts, len(n))[:, None]
+        share = (1 - np.cos(np.pi * steps / most)) / 2  # finer at the ends of the probability
+        many = n[:, 0] >= most
+        inside = np.full(share.shape, -1.0)
+        inside[many] = np.floor(n[many] * beta_quantiles.ppf(share[many], *self._like(n[many])))
+        return [self._outcomes(int(size), cuts) for size, cuts in zip(n[:, 0], inside, strict=True)]
+
+    def _outcomes(self, n: int, cuts: Array) -> tuple[Array, Array]:
+        if n < len(cuts):
             k = np.arange(n + 1.0)
             return k, np.exp(self.log_pmf(k, n))
-        share = (1 - np.cos(np.pi * (np.arange(most) + shift) / most)) / 2  # finer at the ends of the probability
-        inside = np.floor(n * beta_quantiles.ppf(share, *self._like(n)))
-        edges = np.unique(np.concatenate([[-1.0], inside[inside < n], [n]]))
+        edges = np.unique(np.concatenate([[-1.0], cuts[cuts < n], [n]]))
         return 0.5 * (edges[:-1] + 1 + edges[1:]), np.diff(self._at(edges, n))
 
     def _at(self, edges: Array, n: int) -> Array:
@@ -92,16 +103,16 @@ class Rate(NamedTuple):
         """Return the mean of the rate."""
         return self.a / (self.a + self.b) if self.known is None else self.known
 
-    def reach(self, n: float, tail: float) -> tuple[float, float]:
+    def reach(self, n: ArrayLike, tail: float) -> tuple[Array, Array]:
         """Return shares of successes in n trials that are rarely passed, about."""
-        like = self._like(n)
-        return float(beta_quantiles.ppf(tail, *like)), float(beta_quantiles.isf(tail, *like))
+        like = self._like(np.asarray(n))
+        return beta_quantiles.ppf(tail, *like), beta_quantiles.isf(tail, *like)
 
-    def _like(self, n: float) -> tuple[float, float]:
+    def _like(self, n: NDArray[Any]) -> tuple[Array, Array]:
         """Return a Beta with mean and variance of the share of successes in n trials."""
         mean = min(max(self.mean(), 1e-12), 1 - 1e-12)
         size = n if self.known is not None else 1 / (1 / n + (1 - 1 / n) / (self.a + self.b + 1))
-        return mean * max(size - 1, 1e-6), (1 - mean) * max(size - 1, 1e-6)
+        return mean * np.maximum(size - 1, 1e-6), (1 - mean) * np.maximum(size - 1, 1e-6)
 
 
 def below(a: ArrayLike, b: ArrayLike, c: ArrayLike, d: ArrayLike) -> Array:

@@ -6,6 +6,8 @@ interval is a smooth function of them, so it is computed at Chebyshev nodes in t
 """
 
 from dataclasses import dataclass
+from functools import cache
+from typing import Any
 
 import numpy as np
 from numpy.polynomial import chebyshev
@@ -49,16 +51,17 @@ class Test:
             np.log(np.maximum(self._exact(metric, *self._nodes(n, degrees), n), _TINY))
             for metric, degrees in self._degrees()
         ]
+        most, steps = _OUTCOMES[0] if len(positives) == 1 else _OUTCOMES[2], np.arange(len(positives))
+        shares = _place(positives, n, *_ends(self.prevalence, np.array(n)))
+        sides = []
+        for rate, size, shift in ((self.recall, positives, 0.618034), (self.specificity, n - positives, 0.754878)):
+            items = np.round(size)
+            each, ends = rate.outcomes_of(items, most, shift * steps % 1), np.transpose([items, *_ends(rate, items)])
+            sides.append([(_place(k, *of), chance) for (k, chance), of in zip(each, ends, strict=True)])
         found, weights = [], []
-        most = _OUTCOMES[0] if len(positives) == 1 else _OUTCOMES[2]
-        for i, (count, chance) in enumerate(zip(positives, chances, strict=True)):
-            sizes, rates = (round(count), round(n - count)), (self.recall, self.specificity)
-            shifts = (0.618034 * i % 1, 0.754878 * i % 1)
-            outcomes = [r.outcomes(m, most, u) for r, m, u in zip(rates, sizes, shifts, strict=True)]
-            places = [_place(np.array([count]), n, *_ends(self.prevalence, n))]
-            places += [_place(k, m, *_ends(r, m)) for (k, _), m, r in zip(outcomes, sizes, rates, strict=True)]
-            found.append([_interpolated(values, places) for values in smooth])
-            weights.append(chance * np.outer(outcomes[0][1], outcomes[1][1]).ravel())
+        for share, chance, (left, p), (right, q) in zip(shares, chances, *sides, strict=True):
+            found.append([_interpolated(values, share[None], left, right) for values in smooth])
+            weights.append(chance * np.outer(p, q).ravel())
         return np.exp(np.concatenate(found, axis=1)), np.concatenate(weights)
 
     def cells(self, recall: float, specificity: float) -> Array:
@@ -92,9 +95,9 @@ class Test:
         if self.fixed_totals:
             positives = np.array([self._fixed(n)])
         else:
-            positives = _count(degrees[0], float(n), *_ends(self.prevalence, n))
-        tp = np.stack([_count(degrees[1], size, *_ends(self.recall, size)) for size in positives])
-        tn = np.stack([_count(degrees[2], size, *_ends(self.specificity, size)) for size in n - positives])
+            positives = _count(degrees[0], self.prevalence, np.array(float(n)))
+        tp = _count(degrees[1], self.recall, positives)
+        tn = _count(degrees[2], self.specificity, n - positives)
         return positives[:, None, None], tp[:, :, None], tn[:, None, :]
 
     def _dist(self, metric: Metric, positives: Array, tp: Array, tn: Array, n: int) -> Distribution:
@@ -133,23 +136,24 @@ def quantile(values: Array, weights: Array, probability: float) -> float:
     return float(values[order[min(int(at), len(order) - 1)]])
 
 
-def _ends(rate: Rate, size: float) -> tuple[float, float]:
+def _ends(rate: Rate, size: Array) -> tuple[Array, Array]:
     """Return the log-odds between which nearly all counts are."""
     low, high = rate.reach(size + 1.0, _REACH)
     edge = 1.0 / (2.0 * size + 1.0)  # the odds of a count of 0, see `_place`; added, so that there is no kink
-    return float(np.log(low / max(1.0 - low, edge) + edge)), float(-np.log((1.0 - high) / max(high, edge) + edge))
+    return np.log(low / np.maximum(1.0 - low, edge) + edge), -np.log((1.0 - high) / np.maximum(high, edge) + edge)
 
 
-def _place(k: Array, size: float, low: float, high: float) -> Array:
+def _place(k: Array, size: Any, low: Any, high: Any) -> Array:
     """Return the places of counts on [-1, 1]: the log-odds log((k + 1/2) / (size - k + 1/2)) between two ends."""
     odds = np.log((k + 0.5) / (size - k + 0.5))
-    return np.clip((odds - low) / max(high - low, 1e-12) * 2.0 - 1.0, -1.0, 1.0)
+    return np.asarray(np.clip((odds - low) / np.maximum(high - low, 1e-12) * 2.0 - 1.0, -1.0, 1.0))
 
 
-def _count(degree: int, size: float, low: float, high: float) -> Array:
-    """Return the counts at the nodes: :func:`_place` undone."""
+def _count(degree: int, rate: Rate, size: Array) -> Array:
+    """Return the counts (..., nodes) of sizes (...) at the nodes: :func:`_place` undone."""
+    low, high = _ends(rate, size[..., None])
     odds = low + (_chebyshev(degree) + 1.0) / 2.0 * (high - low)
-    return np.asarray(np.clip(special.expit(odds) * (size + 1.0) - 0.5, 0.0, size))
+    return np.asarray(np.clip(special.expit(odds) * (size[..., None] + 1.0) - 0.5, 0.0, size[..., None]))
 
 
 def _chebyshev(degree: int) -> Array:
@@ -157,7 +161,7 @@ def _chebyshev(degree: int) -> Array:
     return -np.cos(np.pi * np.arange(degree) / (degree - 1))
 
 
-def _interpolated(values: Array, places: list[Array]) -> Array:
+def _interpolated(values: Array, *places: Array) -> Array:
     """Return values given at the nodes of three axes at one place of the first and all pairs of the others."""
     first, left, right = (_weights(at, degree) for at, degree in zip(places, values.shape, strict=True))
     return np.asarray(left @ np.tensordot(first[0], values, 1) @ right.T).ravel()
@@ -167,5 +171,10 @@ def _weights(places: Array, degree: int) -> Array:
     """Return the weights with which values at the nodes give those at places, (places, nodes)."""
     if degree == 1:
         return np.ones((len(places), 1))
-    at_nodes = chebyshev.chebvander(_chebyshev(degree), degree - 1)
-    return np.asarray(np.linalg.solve(at_nodes.T, chebyshev.chebvander(places, degree - 1).T).T)
+    return np.asarray(chebyshev.chebvander(places, degree - 1) @ _coefficients(degree))
+
+
+@cache
+def _coefficients(degree: int) -> Array:
+    """Return the coefficients of Chebyshev polynomials, (polynomials, nodes), of values at the nodes."""
+    return np.asarray(np.linalg.inv(chebyshev.chebvander(_chebyshev(degree), degree - 1)))

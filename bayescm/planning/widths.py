@@ -87,7 +87,7 @@ class Proportion:
 
     def mean(self, n: Array) -> Array:
         """Return the mean width; many outcomes are put together, see :meth:`Rate.outcomes`."""
-        found = [self.rate.outcomes(int(size), _OUTCOMES) for size in n]
+        found = self.rate.outcomes_of(n, _OUTCOMES)
         return np.array([p @ self.width(k, size) for (k, p), size in zip(found, n, strict=True)])
 
     def _ends(self, distance: Any, n: Any) -> tuple[Any, Any]:

@@ -49,6 +49,7 @@ def test_distributions_are_the_librarys(answers):
         assert found["deceptive"] == pytest.approx(case["deceptive"], abs=1e-9)
 
 
+@pytest.mark.slow
 def test_intervals_are_the_librarys(answers):
     for case, found in zip(CASES, answers, strict=True):
         for said, row in zip(case["rows"], sorted_as(case["rows"], found["rows"]), strict=True):
@@ -73,6 +74,7 @@ def sorted_as(wanted, rows):
     ]
 
 
+@pytest.mark.slow
 def test_the_python_that_is_shown_says_the_same(answers, capsys):
     exec(compile(answers[0]["python"], "page", "exec"), {})
     printed = capsys.readouterr().out
@@ -80,6 +82,7 @@ def test_the_python_that_is_shown_says_the_same(answers, capsys):
     assert f"{answers[0]['rows'][0]['lower']:.3f}" in printed
 
 
+@pytest.mark.slow
 def test_what_is_copied_is_whole(answers):
     header, *lines = answers[0]["csv"].splitlines()
     assert header == "metric,prevalence,point,mean,lower,upper,ci_prob,ci_kind,how"

@@ -93,6 +93,7 @@ def test_two_samples_by_hand():
     assert found.attrs["design"] == "independent"
 
 
+@pytest.mark.slow
 def test_two_samples_hold_their_level():
     """Equal areas, .76: how often the p-value is below .05, in 1500 pairs of samples."""
     rng, small = np.random.default_rng(5), []

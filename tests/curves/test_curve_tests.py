@@ -210,6 +210,7 @@ def test_two_samples_by_hand():
     np.testing.assert_allclose(line[1], np.array([9, 6, 7, 4, 5, 6, 3]) / 12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("paired", [True, False])
 def test_equal_curves_are_told_apart_as_often_as_stated(paired):
     rng, small = np.random.default_rng(11), []

@@ -133,7 +133,7 @@ TABLES = [(5, 12, 2, 1 / 3), (8, 30, 0, 1 / 3), (4, 4, 3, 2.0), (1, 9, 1, 1 / 3)
 
 @pytest.mark.parametrize(
     ("cases", "controls", "digits", "weight"),
-    [TABLES[0], *(pytest.param(*table, marks=pytest.mark.long) for table in TABLES[1:])],
+    [pytest.param(*TABLES[0], marks=pytest.mark.slow), *(pytest.param(*t, marks=pytest.mark.long) for t in TABLES[1:])],
 )
 def test_draws_are_those_of_weighted_items_with_a_prior_item_a_class(cases, controls, digits, weight):
     rng = np.random.default_rng(cases)

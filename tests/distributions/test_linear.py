@@ -28,6 +28,7 @@ def by_quadrature(weights, a, b, x):
     return masses[0] @ special.betainc(a[inner], b[inner], np.clip(rest, 0, 1)) @ masses[1]
 
 
+@pytest.mark.slow
 @examples(max_examples=20)
 @given(
     cells=st.lists(st.tuples(st.integers(0, 40), st.integers(0, 40)), min_size=3, max_size=3),

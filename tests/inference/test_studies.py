@@ -78,6 +78,7 @@ def test_ten_studies_of_telomerase(found):
     assert found["likelihood"].attrs["at_an_end"] == "correlation"
 
 
+@pytest.mark.slow
 def test_left_out_are_those_of_the_rest(found):
     rest = bayescm.synthesis(TELOMERASE.drop(index=9), random_seed=3)
     want = rest["summary"].to_dataset().sel(estimate="median study")

@@ -64,6 +64,7 @@ def test_keys_tell_options_apart():
         fit._exactly(object())
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_draws_whatever_was_fitted_before():
     common = {"model": "three_binomial", "metrics": "recall"} | NUTS
     first = bayescm.posterior(TABLE, random_seed=5, **common).posterior.recall
@@ -76,6 +77,7 @@ def test_the_same_seed_gives_the_same_draws_whatever_was_fitted_before():
     assert not np.array_equal(first[0], first[1])
 
 
+@pytest.mark.slow
 def test_a_program_of_the_users_own_keeps_its_data_and_is_read_by_labels():
     with pm.Model(coords={"actual": [0, 1], "predicted": [0, 1], "cell": ["tn", "fp", "fn", "tp"]}) as mine:
         data = pm.Data("counts_data", TABLE.values.ravel(), dims="cell")

@@ -46,6 +46,7 @@ def fit(seed):
     )  # fmt: skip
 
 
+@pytest.mark.slow
 def test_nuts_against_quadrature(fit):
     for name, right, wrong in (("recall", 26, 0), ("specificity", 6, 2)):
         has_moments(fit.posterior[name], *moments(EXPERT[name], right, wrong))

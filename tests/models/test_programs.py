@@ -140,6 +140,7 @@ def test_what_a_program_of_the_users_own_must_have():
         bayescm.posterior(TABLE, model=3)
 
 
+@pytest.mark.slow
 def test_nuts_takes_a_batch_and_compiles_once():
     counts = bayescm.datasets.caelen2017()
     nuts = bayescm.posterior(counts, metrics="f1", random_seed=2, **NUTS)

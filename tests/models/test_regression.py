@@ -67,6 +67,7 @@ def test_program_follows_the_contract():
     assert named - {"visit", "site"} - group <= {*story._TAKEN, *bayescm.data.schema.RESERVED}
 
 
+@pytest.mark.slow
 def test_the_density_of_two_labels_by_hand():
     at = log_density(story.model(TABLE, covariates=BOTH, prior="legendre", scale=0.7, group_scale=0.4))
     items = TABLE.sum(("actual", "predicted")).values

@@ -49,6 +49,7 @@ def stated(cells, names):
     return dict(zip(names, (float(v) for v in compute(resolve(names, 2), np.asarray(cells))), strict=True))
 
 
+@pytest.mark.slow
 def test_which_triples_determine_the_cells():
     """What is left out has two rates that are complements, or all three within recall and specificity and the like."""
     assert (len(TRIPLES), sum(map(_determined, TRIPLES))) == (3276, 2852)
