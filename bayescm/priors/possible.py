@@ -155,7 +155,7 @@ def _sorted_out(start: Integers, stop: Integers, n: int, bounds: Bounds) -> _Box
             whole[:] = False
             continue
         top, bottom = (np.where(np.array(signs) * side > 0, most, least) for side in (1, -1))
-        (best,), (worst,), (defined,) = (_values([metric], cells) for cells in (top, bottom, least))
+        best, worst, defined = _values([metric], np.stack([top, bottom, least]))[0]
         if bounds.folds > 1:  # a mean of folds is that far from the share of all items at most
             slack = bounds.folds / 4.0 / np.maximum(_hits_of(metric, least)[1], bounds.folds)
             best, worst = best + slack, worst - slack
