@@ -52,10 +52,10 @@ def sample_size_to_compare(
     Parameters
     ----------
     first, second : float
-        What is thought of the metric of the better system and of the other one. Of a rate of errors, such as
-        "error_rate", the smaller is the better. Or, as `first` alone, a pilot: the comparison of two systems
-        (:func:`compare_systems`) or a board (:func:`leaderboard`, its two best), with its metric. What it leaves open
-        of the rates, and of which is the better, is averaged over.
+        What is thought of the metric of the two systems, in either order; with `ratio` that of the better one first
+        (of a rate of errors, such as "error_rate", the smaller). Or, as `first` alone, a pilot: the comparison of two
+        systems (:func:`compare_systems`) or a board (:func:`leaderboard`, its two best), with its metric. What it
+        leaves open of the rates, and of which is the better, is averaged over.
     discordance : float, optional
         For both systems on the SAME items: the share of items that exactly one of them gets right, at least the
         difference. Default: each on items of its own.
@@ -97,7 +97,7 @@ def sample_size_to_compare(
     Raises
     ------
     ValueError
-        If the first isn't the better one; if more than a billion items are needed; or if the error rate stays too
+        If none is the better one; if more than a billion items are needed; or if the error rate stays too
         large, which takes a higher `ci_prob`, not more items.
 
     Notes
@@ -161,7 +161,10 @@ def sample_size_to_compare(
             "bayescm.compare_systems or bayescm.leaderboard returned."
         )
     else:
-        first, resolved = float(first), resolve([metric], 2)[0]
+        resolved = resolve([metric], 2)[0]
+        first, second = (validate.number(n, v, 0, 1, closed=True) for n, v in (("first", first), ("second", second)))
+        if ratio == 1.0:  # else it says which has more items
+            first, second = sorted((first, second), reverse=not resolved.loss)
         if method == "lachenbruch" and discordance is None:
             discordance = (abs(first - second) + min(first + second, 2.0 - first - second)) / 2.0
         if method is not None and discordance is None:
@@ -210,8 +213,6 @@ def _stated(
     base: Concentrations, sure: float,
 ) -> tuple[Any, Any]:  # fmt: skip
     """Return the contest of rates as stated, and what equal systems share."""
-    for name, value in (("first", first), ("second", second)):
-        validate.number(name, value, 0, 1, closed=True)
     if first == second or (first < second) != metric.loss:
         least = "smaller" if metric.loss else "larger"
         raise ValueError(f"`first` must be better than `second`, {least} of {metric.name}; got {first} and {second}.")

@@ -400,8 +400,9 @@ def test_of_errors_the_fewer_are_the_better():
         found = bayescm.planning.sample_size_to_compare(0.1, 0.25, metric=error, prior=prior)
         same = bayescm.planning.sample_size_to_compare(0.9, 0.75, metric=right, prior=prior)
         assert found.equals(same)
-        with pytest.raises(ValueError, match=f"smaller of {found.attrs['metric']}"):
-            bayescm.planning.sample_size_to_compare(0.25, 0.1, metric=error)
+        assert found.identical(bayescm.planning.sample_size_to_compare(0.25, 0.1, metric=error, prior=prior))
+        with pytest.raises(ValueError, match=f"smaller of {found.attrs['metric']}"):  # which has more items?
+            bayescm.planning.sample_size_to_compare(0.25, 0.1, metric=error, ratio=2)
     with pytest.raises(ValueError, match=r"larger of accuracy; got 0\.8 and 0\.8"):
         bayescm.planning.sample_size_to_compare(0.8, 0.8)
 
