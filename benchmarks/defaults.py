@@ -29,6 +29,7 @@ from bayescm import planning, curves
 rng = np.random.default_rng(0)
 one = [[45, 5], [8, 142]]
 two = {"A": one, "B": [[40, 10], [6, 145]]}
+six = {f"s{i}": [[40 - i, 10 + i], [5 + i, 45 - i]] for i in range(6)}
 five = ["accuracy", "recall", "precision", "f1", "mcc"]
 def some(systems): return {f"s{i}": np.random.default_rng(i).integers(5, 100, (2, 2)) for i in range(systems)}
 y = rng.integers(0, 2, 500)
@@ -101,6 +102,7 @@ CALLS = {
     "`compare_systems`, 2 systems, accuracy": ("b.compare_systems(two)", "91", 40),
     "`compare_systems`, 2 systems, MCC": ("b.compare_systems(two, 'mcc')", "385", 40),
     "`compare_systems`, 2 systems, 5 metrics": ("b.compare_systems(two, five)", "1,052", 40),
+    "`compare_systems`, 6 systems of 100 items each": ("b.compare_systems(six, design='independent')", "", None),
     "`compare_systems`, 10 systems (45 pairs)": ("b.compare_systems(some(10))", "1,800", 2 * 45),
     "`compare_systems`, 100 systems (4,950 pairs)": ("b.compare_systems(some(100))", "193,000", 2 * 4950),
     "`compare_systems`, 10 systems, same items, F1": ("b.compare_systems(y, answers, metrics='f1')", "", 2 * 45),
@@ -119,6 +121,8 @@ CALLS = {
     "`region`, exact, 160,000 items": ("b.region([[70000, 10000], [9000, 71000]], method='exact')", "6,400", None),
     "`interval`, Wilson, 20,000 shares": (
         "b.interval(shares, 'recall', method='wilson')", ".11 of statsmodels' speed", ("Wilson", 1)),
+    "`sample_size`, recall and specificity at a prevalence": (
+        "b.sample_size(['recall', 'specificity'], width=.1, prevalence=.1)", "", None),
     "`at_prevalences`, all metrics": ("planning.at_prevalences(one, prevalence=[.1, .2, .3])", "", None),
 }  # fmt: skip
 """Each with what it took when the aims were set, and the aim: milliseconds of later calls, how much faster than a peer,

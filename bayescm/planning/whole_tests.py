@@ -6,7 +6,7 @@ interval is a smooth function of them, so it is computed at Chebyshev nodes in t
 """
 
 from dataclasses import dataclass
-from functools import cache
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -174,7 +174,7 @@ def _weights(places: Array, degree: int) -> Array:
     return np.asarray(chebyshev.chebvander(places, degree - 1) @ _coefficients(degree))
 
 
-@cache
+@lru_cache
 def _coefficients(degree: int) -> Array:
     """Return the coefficients of Chebyshev polynomials, (polynomials, nodes), of values at the nodes."""
     return np.asarray(np.linalg.inv(chebyshev.chebvander(_chebyshev(degree), degree - 1)))
