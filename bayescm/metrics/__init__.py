@@ -8,7 +8,7 @@ import inspect
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import cache, partial
+from functools import cached_property, partial
 from typing import Any, cast
 
 import numpy as np
@@ -330,32 +330,39 @@ def compute(metrics: Sequence[Metric], matrix: NDArray[Any]) -> list[NDArray[np.
     return [values.reshape((*batch, *values.shape[1:])) for values in out]
 
 
+class _Cells:
+    """One block of matrices, (n, K, K), and what metrics take of it, worked out when it is first asked for."""
+
+    def __init__(self, matrix: NDArray[np.float64]) -> None:
+        self.matrix = matrix
+
+    @cached_property
+    def of_two(self) -> Quantities:
+        return Quantities(multiclass.of_two(self.matrix))
+
+    @cached_property
+    def rest(self) -> Quantities:
+        return Quantities(multiclass.one_vs_rest(self.matrix))
+
+    @cached_property
+    def shares(self) -> "_Cells":
+        shares = self.matrix / self.matrix.sum((-2, -1), keepdims=True)
+        shares.flags.writeable = False
+        return _Cells(shares)
+
+
 def _block(metrics: Sequence[Metric], matrix: NDArray[np.float64]) -> list[Any]:
     """Evaluate metrics on one block of matrices, (n, K, K)."""
-    k = matrix.shape[-1]
-
-    @cache
-    def cells(of_shares: bool) -> NDArray[np.float64]:
-        shares = matrix / matrix.sum((-2, -1), keepdims=True) if of_shares else matrix
-        shares.flags.writeable = False
-        return shares
-
-    @cache
-    def of_two(of_shares: bool) -> Quantities:
-        return Quantities(multiclass.of_two(cells(of_shares)))
-
-    @cache
-    def rest(of_shares: bool) -> Quantities:
-        return Quantities(multiclass.one_vs_rest(cells(of_shares)))
-
+    k, whole = matrix.shape[-1], _Cells(matrix)
     results = []
     for metric in metrics:
+        cells = whole.shares if metric.of_shares else whole
         if metric.kind == "matrix":
-            value = metric.function(cells(metric.of_shares))
+            value = metric.function(cells.matrix)
         elif metric.kind == "cells" and k == 2:
-            value = of_two(metric.of_shares).call(metric.function)
+            value = cells.of_two.call(metric.function)
         else:
-            value = _per_class_or_average(metric, rest(metric.of_shares))
+            value = _per_class_or_average(metric, cells.rest)
         shape = (len(matrix), k) if per_label(metric, k) else (len(matrix),)
         if np.shape(value) != shape:
             raise ValueError(
