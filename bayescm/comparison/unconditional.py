@@ -10,10 +10,10 @@ from scipy import special
 Array = NDArray[np.float64]
 
 _EQUAL = 1e-9  # relative: two tables are as extreme as each other
-_STEPS = 24  # of the angle of the share for sqrt(items): a binomial standard deviation is sixteen of them
+_STEPS = 24  # of the angle of the share for sqrt(items): a binomial standard deviation is nearly eight of them
 _NEAR = 0.01  # relative: humps lower than the highest by so much can't be the highest between two steps
 _FINER = np.linspace(-1.0, 1.0, 41)
-_TIMES = 3  # each so much finer: the top is missed by 1e-8 of a standard deviation, its height by 1e-16
+_TIMES = 3  # each so much finer: the top is missed by 1e-5 of a standard deviation, its height by 1e-10
 
 
 def boschloo_and_barnard(k: tuple[float, float], n: tuple[float, float]) -> list[float]:

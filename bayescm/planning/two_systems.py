@@ -97,8 +97,8 @@ def sample_size_to_compare(
     Raises
     ------
     ValueError
-        If none is the better one; if more than a billion items are needed; or if the error rate stays too
-        large, which takes a higher `ci_prob`, not more items.
+        If neither is better, or with `ratio` the second is; if more than a billion items are needed; or if the error
+        rate stays too large, which takes a higher `ci_prob`, not more items.
 
     Notes
     -----

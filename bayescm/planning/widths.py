@@ -86,7 +86,7 @@ class Proportion:
         )  # fmt: skip
 
     def mean(self, n: Array) -> Array:
-        """Return the mean width; many outcomes are put together, see :meth:`Rate.outcomes`."""
+        """Return the mean width; many outcomes are put together, see :meth:`Rate.outcomes_of`."""
         found = self.rate.outcomes_of(n, _OUTCOMES)
         return np.array([p @ self.width(k, size) for (k, p), size in zip(found, n, strict=True)])
 
