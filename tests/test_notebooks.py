@@ -15,6 +15,7 @@ from pathlib import Path
 import nbformat
 import pytest
 from nbclient import NotebookClient
+from traitlets.config import Config
 
 import bayescm
 
@@ -112,7 +113,9 @@ def executed(path, folder, *, full):
     options = {"timeout": 7200 if full else 900, "record_timing": False, "resources": {"metadata": {"path": folder}}}
     env = {name: value for name, value in os.environ.items() if name != "MPLBACKEND"}  # pictures into the notebook
     env["BAYESCM_PAPERS_FULL"] = str(int(full))
-    NotebookClient(now, **options).execute(env=env)
+    with tempfile.TemporaryDirectory() as sockets:  # of ports, two kernels that start at once may take the same
+        channels = Config({"KernelManager": {"transport": "ipc", "ip": f"{sockets}/kernel"}})
+        NotebookClient(now, config=channels, **options).execute(env=env)
     return stored, now
 
 
