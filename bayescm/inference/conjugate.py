@@ -30,8 +30,8 @@ from bayescm.results.writing import listed
 
 Array = NDArray[np.float64]
 
-_NOTED = 4_000
-"""Draws of what a note has beside: its two digits."""
+_NOTED, _NOTED_CELLS, _LEAST_NOTED = 4_000, 10**7, 1_000
+"""Draws of a note, of at most so many cells but at least so many draws: its ends err by .01 to .03 of their width."""
 
 
 @dataclass(frozen=True)
@@ -189,7 +189,8 @@ class OfCounts(Alike):
         from bayescm.inference.learned import of_learned, said  # which build on this module
 
         assert isinstance(self.some, Conjugate)
-        posterior = of_learned(self.data, self.some.prevalence, _NOTED, self.some.seed)
+        n = max(min(_NOTED, _NOTED_CELLS // self.some.which.rows.size), _LEAST_NOTED)
+        posterior = of_learned(self.data, self.some.prevalence, n, self.some.seed)
         return f"with prior='learned', from the other classes, {said(posterior.typical, metrics[:2], ci_prob)}"
 
 
