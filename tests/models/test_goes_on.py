@@ -67,7 +67,7 @@ SLOW = (
     "overdispersed",
     "regression",
     "stratified",
-)  # 10 to 60 s each, interpreted
+)  # up to 40 s each, interpreted, of which the sampling is most
 
 
 def test_every_closed_form_is_here():
@@ -86,7 +86,8 @@ def test_closed_forms_hold_what_their_program_needs(name, options):
 @pytest.mark.parametrize("name", [pytest.param(n, marks=[pytest.mark.slow] * (n in SLOW)) for n in models.names()])
 def test_draws_of_nuts_hold_what_their_program_needs(name):
     data, prior = simulated(name)
-    fit = bayescm.posterior(data, model=name, random_seed=1, prior=prior, **FEW)
+    few = FEW | {"tune": 15, "draws": 10} if name in SLOW else FEW
+    fit = bayescm.posterior(data, model=name, random_seed=1, prior=prior, **few)
     goes_on(fit, models.load(name).model(data, prior=prior))
 
 
