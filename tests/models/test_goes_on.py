@@ -67,7 +67,7 @@ SLOW = (
     "overdispersed",
     "regression",
     "stratified",
-)  # up to 40 s each, interpreted, of which the sampling is most
+)  # up to 26 s each, interpreted
 
 
 def test_every_closed_form_is_here():
