@@ -166,7 +166,7 @@ def main() -> int:
     """Run the study and write its tables, or check a few rows."""
     quick = "--quick" in sys.argv
     apart = errors((3, 10), 10**5) if quick else errors((3, 5, 10, 20), 10**7)
-    few = mixed(3, 10**5) if quick else mixed(40, 2 * 10**5)
+    few = mixed(1, 10**5) if quick else mixed(40, 2 * 10**5)
     if quick:
         return int(max(abs(row[f"{p:g}"]) for row in apart for p in POINTS) > 5 or max(r["largest z"] for r in few) > 5)
     tables = {"error": apart, "mixed": few, "coverage": coverage((3, 10), 1000), "time": times((3, 10, 30, 100), 15)}

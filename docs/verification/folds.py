@@ -24,7 +24,7 @@ Row = dict[str, object]
 
 HERE = Path(__file__).parent
 LEVEL = 0.95
-REPEATS, QUICK_REPEATS = 400, 100
+REPEATS, QUICK_REPEATS = 400, 30
 OF_AVERAGE = 60  # data sets; its draws take longer
 fold_scores = models.load("fold_scores")
 

@@ -23,6 +23,8 @@ STUDIES = (3, 5, 10)
 """Studies of a review, of 30 to 200 items each."""
 TRUE_GAPS = (0.0, 0.1, 0.2)
 """Of the recall of one of six groups, .8 in the others, 20 positives and 20 negatives each."""
+EFFECTS = (0.0, 0.8, 1.6)
+"""Differences of two groups of studies, in logits."""
 REVIEWS, RUNS = 40, 30
 HYPER = ("mean_recall", "mean_specificity", "sd_logit", "correlation")
 WORLDS = (
@@ -122,7 +124,7 @@ def covariates(count: int) -> pd.DataFrame:
     By the scale of the coefficients' prior: that of the model, and that of synthesis.
     """
     rows = []
-    for effect, scale in itertools.product((0.0, 0.8, 1.6), (0.5, 1.0)):
+    for effect, scale in itertools.product(EFFECTS, (0.5, 1.0)):
         held, told = [], []
         for run in range(count):
             counts, rates = review(np.random.default_rng([int(10 * effect), run]), 12, -0.3, 0.5, effect)
@@ -162,9 +164,10 @@ def gaps(count: int) -> pd.DataFrame:
 
 
 if __name__ == "__main__":
-    quick = "--quick" in sys.argv
+    if quick := "--quick" in sys.argv:
+        STUDIES, TRUE_GAPS, EFFECTS = STUDIES[:1], TRUE_GAPS[1:], EFFECTS[2:]
     made = {
-        "hierarchies": (reviews, 1, REVIEWS), "hierarchies_gaps": (gaps, 2, RUNS),
+        "hierarchies": (reviews, 1, REVIEWS), "hierarchies_gaps": (gaps, 1, RUNS),
         "hierarchies_covariates": (covariates, 1, REVIEWS),
         "hierarchies_nuts": (against_nuts, 0, len(WORLDS) + len(COMPARED)),
     }  # fmt: skip

@@ -31,7 +31,7 @@ Row = dict[str, object]
 HERE = Path(__file__).parent
 LEVELS = (0.683, 0.95, 0.954, 0.997)
 TRUTHS = {10: 1024, 30: 512, 100: 128}
-QUICK = {10: 128, 30: 16}
+QUICK = {10: 32, 30: 4}
 """Per group."""
 GROUPS = 8
 DRAWN, OWN = (2.0, 1.0, 1.0, 2.0), (0.5, 0.5, 0.5, 0.5)

@@ -77,7 +77,7 @@ def broken(made: list[Row]) -> list[str]:
             said.append(f"intervals are too short: {what}")
         if found["verdicts"] > 0.12 + margin * 1.4:
             said.append(f"equal systems get verdicts too often: {what}")
-        if row["runs"] == 10 and row["spread"] == 0.3 and found["mean_pooled"] > 0.75:
+        if row["runs"] == 10 and row["spread"] == 0.3 and found["mean_pooled"] > 0.6 + 1.5 * margin:
             said.append(f"pooling does no harm? {what}")
     return said
 
@@ -85,7 +85,7 @@ def broken(made: list[Row]) -> list[str]:
 if __name__ == "__main__":
     quick = "--quick" in sys.argv
     plan = [(ITEMS[0], RUNS[-1])] if quick else list(itertools.product(ITEMS, RUNS))
-    made = [study(items, runs, spread, 60 if quick else REPEATS) for (spread, items), runs in plan]
+    made = [study(items, runs, spread, 20 if quick else REPEATS) for (spread, items), runs in plan]
     if not quick:
         write_rows(HERE / "repeats.csv", made)
         (HERE / "repeats_table.inc").write_text(table(made))

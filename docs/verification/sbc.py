@@ -3,7 +3,7 @@
 Truths from each model's prior, data from the truths, and where each truth lies in its posterior: PIT values by the
 exact distribution where there is one, else randomised ranks among draws. They are uniform if simulation, program,
 sampler and closed form belong together. Writes ``sbc.csv``, what the page shows, and a picture for every line.
-``--only NAME`` runs one line of the table; ``--quick`` runs 200 truths of those without NUTS, asserts that nothing is
+``--only NAME`` runs one line of the table; ``--quick`` runs 70 truths of those without NUTS, asserts that nothing is
 wrong, and writes nothing.
 """
 
@@ -79,7 +79,7 @@ QUICK = [
     "dirichlet_multinomial", "dirichlet_multinomial, 3 labels", "three_binomial", "three_binomial, 3 labels",
     "kfold, complete", "kfold, average", "informative, Betas", "paired", "fold_scores", "binormal",
 ]  # fmt: skip
-"""Those without NUTS, of which 200 truths take a second or two; a few truths of the others would show nothing."""
+"""Those without NUTS, of which 70 truths take a second or two; a few truths of the others would show nothing."""
 
 
 def study(name: str, simulations: int | None, seed: int) -> tuple[Any, float]:
@@ -188,7 +188,7 @@ def main() -> None:
     for seed, name in enumerate(STUDIES):
         if asked.only not in (None, name) or (asked.quick and name not in QUICK):
             continue
-        tree, seconds = study(name, 200 if asked.quick else asked.simulations, seed)
+        tree, seconds = study(name, 70 if asked.quick else asked.simulations, seed)
         made = rows(name, tree, seconds)
         print(name, f"{seconds:.0f} s", {row["variable"]: row["smallest_p"] for row in made}, flush=True)
         if asked.quick:

@@ -143,7 +143,8 @@ def quick() -> int:
     low = 0
     for default in DEFAULTS:
         if default.name in LEAST:
-            effort = default.effort._replace(starts=20, kept=2, moves=5, fresh=min(default.effort.fresh, 500))
+            starts = 6 if default.effort.runs else 2  # enumeration takes longer
+            effort = default.effort._replace(starts=starts, kept=1, moves=2, fresh=min(default.effort.fresh, 500))
             found = worst(estimated(default), default.truths.draw, default.truths.move, effort, 3)
             broken = found.coverage + 4.0 * found.error < LEAST[default.name]
             low += broken

@@ -119,8 +119,8 @@ def rare_table(rows: list[dict[str, object]]) -> str:
 
 if __name__ == "__main__":
     if "--quick" in sys.argv:
-        study((2, 3), ("jeffreys", "haldane"), 20)
-        rare((3,), 20)
+        study((2, 3), ("jeffreys", "haldane"), 5)
+        rare((3,), 5)
         sys.exit()
     of_rare = rare(RARE_CLASSES, 200)
     write_rows(HERE / "coverage_rare.csv", of_rare)
