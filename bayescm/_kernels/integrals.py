@@ -27,6 +27,7 @@ FINEST = 1e-8  # goal below which fine lattices serve, and no tail needs more th
 _PLAIN, _NESTED = 1e-3, 3e-7  # and the goal without them
 STEEP = 1e-2  # change of the density
 BEYOND_KINKS = 1e-4  # of a tail: more isn't left to lattices
+TINY = 1e-30  # of tails and densities below, relative digits aren't worked for: at 1e-38 they took .9 s a point
 SOFT_LEVELS = 4  # without an answer after these, look where the integrand may jump
 
 
@@ -194,7 +195,7 @@ def distribution(x, one, goal, reach):
             if not done and stage == 1:
                 break
         if stage == 0:
-            rough = total
+            rough = Mean(max(total.low, TINY), max(total.high, TINY), max(total.density, TINY), 0.0, 0.0)
         if done and (stage > 0 or goal >= 1.0):
             break
     error = max(total.error_low / max(total.low, 1e-12), total.error_high / max(total.high, 1e-12))

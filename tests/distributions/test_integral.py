@@ -558,3 +558,12 @@ def test_tabulated_quantiles_on_both_sides_of_the_median(a, b):
     z = np.linspace(-6.0, 6.0, 241)
     found = [of_normal(w, table, dist) for w in z]
     np.testing.assert_allclose(found, beta_quantiles.logit_at_normal(z, a, b), rtol=1e-8, atol=1e-8)
+
+
+def test_far_tails_are_not_worked_for():
+    """Of 360 items, 12 to 24 sds below the mean: numbers of when every digit was worked for, .9 s a point."""
+    dist = bayescm.metric_distribution([[200, 40], [30, 90]], "mcc")
+    far = [3.24987509013541e-152, 5.421082595380614e-51, 3.328635012677554e-38]
+    np.testing.assert_allclose(dist.cdf(np.array([-0.5, -0.2, -0.1])), far, rtol=0.05)
+    assert float(dist.cdf(0.0)) == pytest.approx(3.7273466515673663e-28, rel=1e-9)
+    assert (np.diff(dist.cdf(np.linspace(-0.5, 0.5, 200))) > 0).all()

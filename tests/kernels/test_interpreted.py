@@ -14,30 +14,21 @@ from bayescm.distributions import integral
 CELLS = {"tp": [26, 50, 0, 8337], "fn": [0, 10, 3, 20030], "fp": [2, 20, 1, 278], "tn": [6, 120, 40, 29]}
 
 
-def by(run):
-    """Return a stand-in for `dispatch.kernel`."""
-    return lambda name, function, seconds: getattr(run(name), function)
-
-
 @pytest.fixture
 def by_python(monkeypatch):
-    """Return a function that makes integrals run in Python, or compiled, from then on."""
-
-    def choose(run):
-        monkeypatch.setattr(integral, "kernel", by(run))
-
+    """Return a function that makes integrals run in Python from then on."""
     with np.errstate(all="ignore"):
-        yield choose
+        yield lambda: monkeypatch.setattr(
+            integral, "kernel", lambda name, it, seconds: getattr(interpreted.load(name), it)
+        )
 
 
 @pytest.mark.parametrize("kind", [pytest.param("hdi", marks=pytest.mark.long), "eti"])
 def test_a_summary_is_the_same(by_python, kind):
     cells = CELLS if kind == "eti" else {name: counts[:1] for name, counts in CELLS.items()}  # by Python they take long
-    found = []
-    for run in (dispatch.load, interpreted.load):
-        by_python(run)
-        found.append(bayescm.summary(bayescm.from_cells(**cells), ci_kind=kind))
-    compiled, python = found
+    compiled = bayescm.summary(bayescm.from_cells(**cells), ci_kind=kind)
+    by_python()
+    python = bayescm.summary(bayescm.from_cells(**cells), ci_kind=kind)
     for name in ("mean", "median", "sd", "interval"):  # an HDI is flat in its ends, and found to about 1e-8 of itself
         difference = (compiled[name] - python[name]) / compiled.width
         assert (np.isfinite(compiled[name]) == np.isfinite(python[name])).all()
@@ -47,8 +38,8 @@ def test_a_summary_is_the_same(by_python, kind):
 @pytest.mark.slow
 def test_separate_classes_are_the_same(by_python):
     found = []
-    for run in (dispatch.load, interpreted.load):
-        by_python(run)
+    for start in (lambda: None, by_python):
+        start()
         counts = bayescm.from_cells(tp=50, fn=10, fp=20, tn=120)
         found.append(bayescm.summary(counts, ["f1", "mcc", "precision"], model="three_binomial").interval.values)
         dist = bayescm.metric_distribution(counts, "kappa")
