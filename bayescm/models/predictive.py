@@ -50,24 +50,47 @@ def log_likelihood(drawn: xr.Dataset | xr.DataTree, program: Any) -> xr.Dataset:
     >>> dict(log_likelihood(drawn, program).sizes)
     {'chain': 4, 'draw': 10, 'item': 34}
     """
-    import pymc as pm
-    from pymc.model.fgraph import clone_model
-
     posterior = drawn["posterior"].to_dataset() if isinstance(drawn, xr.DataTree) else drawn
-    quiet = {"progressbar": False}
     seen = program.observed_RVs[0]
     if type(seen.owner.op).__name__ != "MultinomialRV":
-        tree = _tree(program, posterior)
-        with nuts.quietly():
-            made = pm.compute_log_likelihood(tree, extend_inferencedata=False, model=program, **quiet)
-        return _datasets({"log_likelihood": made})["log_likelihood"]
+        return _log_density(program, program.observed_RVs, posterior)
     counts = observed(program)[seen.name]
-    with nuts.quietly(), clone_model(program) as clone:
-        _, p = clone[seen.name].owner.op.dist_params(clone[seen.name].owner)
-        pm.Deterministic("cell_probability", p + np.zeros(counts.shape), dims=counts.dims)
-        free = posterior[[rv.name for rv in program.free_RVs]]
-        cells = pm.compute_deterministics(free, model=clone, var_names=["cell_probability"], **quiet)
-    return of_items(cells["cell_probability"], counts)
+    _, p = seen.owner.op.dist_params(seen.owner)
+    (cells,) = _at_draws(program.free_RVs, [p + np.zeros(counts.shape)], posterior)
+    coords = {dim: posterior[dim] for dim in (CHAIN, DRAW)}
+    return of_items(xr.DataArray(cells, dims=(CHAIN, DRAW, *counts.dims), coords=coords), counts)
+
+
+def _log_density(program: Any, of: list[Any], posterior: xr.Dataset) -> xr.Dataset:
+    """Return the log densities of some of a program's random variables, labelled, over ``(chain, draw, ...)``."""
+    from pymc.model.transform.conditioning import remove_value_transforms
+
+    plain = remove_value_transforms(program)  # draws are of the variables themselves
+    densities = plain.logp(vars=[plain[rv.name] for rv in of], sum=False)
+    values = _at_draws([plain.rvs_to_values[rv] for rv in plain.free_RVs], densities, posterior)
+    found = _labelled(program, {rv.name: value for rv, value in zip(of, values, strict=True)}, posterior)
+    return found.assign_coords({dim: np.arange(n) for dim, n in found.sizes.items() if dim not in found.coords})
+
+
+def _at_draws(inputs: list[Any], outputs: list[Any], posterior: xr.Dataset) -> list[np.ndarray]:
+    """Return expressions of a program's variables at all draws, over ``(chain, draw, ...)``.
+
+    One evaluation of arrays with a leading axis needs no machine code, whose compiling takes longer than all else here.
+    """
+    from pymc.pytensorf import compile as evaluation
+    from pytensor.graph.replace import vectorize_graph
+
+    stacked = {v: v.type.clone(shape=(None, *v.type.shape))(v.name) for v in inputs}
+    of_all = vectorize_graph(outputs, stacked)
+    evaluate = evaluation([*stacked.values()], of_all, mode="FAST_COMPILE", on_unused_input="ignore")
+    shape = posterior.sizes[CHAIN], posterior.sizes[DRAW]
+    given = [posterior[v.name].transpose(CHAIN, DRAW, ...).values.astype(v.dtype) for v in inputs]
+    values = evaluate(*(value.reshape(-1, *value.shape[2:]) for value in given))
+    found = []
+    for value, of_one in zip(values, outputs, strict=True):
+        inner = value.shape[value.ndim - of_one.ndim :]  # what depends on no variable has no leading axis
+        found.append(np.broadcast_to(value, (shape[0] * shape[1], *inner)).reshape(*shape, *inner))
+    return found
 
 
 def of_items(probabilities: xr.DataArray, counts: xr.DataArray) -> xr.Dataset:
@@ -135,12 +158,10 @@ def from_program(program: Any, posterior: xr.Dataset, seed: int, prior_draws: in
         ``posterior_predictive``, ``log_likelihood`` (:func:`log_likelihood`), ``log_prior``, ``prior_predictive`` and
         ``prior``.
     """
-    import pymc as pm
-
-    tree = _tree(program, posterior)
-    with nuts.quietly():
-        before = pm.stats.compute_log_prior(tree, extend_inferencedata=False, model=program, progressbar=False)
-    made = _datasets({"log_prior": before}) | {"log_likelihood": log_likelihood(posterior, program)}
+    made = {
+        "log_prior": _log_density(program, program.free_RVs, posterior),
+        "log_likelihood": log_likelihood(posterior, program),
+    }
     return made | predictive(program, posterior, seed) | before_data(program, _seeds(seed)[0], prior_draws)
 
 
@@ -161,7 +182,9 @@ def before_data(program: Any, seed: int, draws: int) -> dict[str, xr.Dataset]:
     import pymc as pm
 
     with nuts.quietly():
-        drawn = pm.sample_prior_predictive(draws, model=program, random_seed=seed)
+        drawn = pm.sample_prior_predictive(
+            draws, model=program, random_seed=seed, compile_kwargs={"mode": "FAST_COMPILE"}
+        )
     return _datasets({name: drawn[name] for name in ("prior", "prior_predictive")})
 
 
@@ -185,12 +208,14 @@ def constants(program: Any) -> xr.Dataset:
     return _labelled(program, {v.name: v.get_value() for v in program.data_vars if v not in seen})
 
 
-def _labelled(program: Any, values: dict[str, np.ndarray]) -> xr.Dataset:
-    dims = program.named_vars_to_dims
-    variables = {
-        name: (tuple(dims.get(name) or [f"{name}_dim_{i}" for i in range(np.ndim(value))]), value)
-        for name, value in values.items()
-    }
+def _labelled(program: Any, values: dict[str, np.ndarray], posterior: xr.Dataset | None = None) -> xr.Dataset:
+    """Label values, or those at draws of a posterior, of which a density has no axes within one event."""
+    draws = {} if posterior is None else {dim: posterior[dim].values for dim in (CHAIN, DRAW)}
+    variables = {}
+    for name, value in values.items():
+        inner = np.ndim(value) - len(draws)
+        own = program.named_vars_to_dims.get(name) or [f"{name}_dim_{i}" for i in range(inner)]
+        variables[name] = (*draws, *own[:inner]), value
     used = {dim for names, _ in variables.values() for dim in names}
     coords = {dim: np.asarray(values) for dim, values in program.coords.items() if dim in used and values is not None}
-    return xr.Dataset(variables, coords=coords)
+    return xr.Dataset(variables, coords=draws | coords)

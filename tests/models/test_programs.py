@@ -281,3 +281,22 @@ def test_a_program_without_constants_of_its_own_keeps_its_data():
     mine = program(TABLE)
     assert predictive.observed(mine)["counts"].values.tolist() == [35, 30, 30, 50]
     assert not predictive.constants(mine).data_vars
+
+
+@interpreted
+def test_densities_at_all_draws_at_once_are_those_of_pymc_one_by_one():
+    options = {"extend_inferencedata": False, "progressbar": False}
+    with pm.Model(coords={"unit": [1, 2, 3]}) as mine:
+        effect, scale = pm.Normal("effect", dims="unit"), pm.Exponential("scale", 1.0)
+        number, pair = pm.Poisson("number", 3.0), pm.MvNormal("pair", np.zeros(2), np.eye(2))
+        of_data = pm.Data("x", np.arange(12.0).reshape(4, 3))
+        pm.Normal("y", effect * of_data + pair[0] + number, scale, observed=np.ones((4, 3)))
+        pm.Normal("alone", observed=[1.0, 2.0])  # depends on no variable
+        drawn = pm.sample_prior_predictive(20, random_seed=1)["prior"].to_dataset()
+        tree = xr.DataTree.from_dict({"posterior": drawn})
+        before, after = pm.compute_log_prior(tree, **options), pm.compute_log_likelihood(tree, **options)
+    for made, theirs in (
+        (predictive.log_likelihood(drawn, mine), after),
+        (predictive._log_density(mine, mine.free_RVs, drawn), before),
+    ):
+        xr.testing.assert_equal(made, theirs)
