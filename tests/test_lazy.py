@@ -193,11 +193,11 @@ def test_two_processes_of_a_cluster_say_the_same():
 def test_a_worker_that_is_killed_in_mid_run_changes_nothing():
     from distributed import Client, LocalCluster
 
-    many = bayescm.from_array(RNG.integers(0, 25, (600, 3, 3)), dims="tile")
+    many = bayescm.from_array(RNG.integers(0, 25, (240, 3, 3)), dims="tile")
     wanted = bayescm.summary(many, "f1_macro", **DRAWN)
     cluster = LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0")
     with cluster, Client(cluster) as client:
-        running = client.compute(bayescm.summary(many.chunk(tile=10), "f1_macro", **DRAWN))
+        running = client.compute(bayescm.summary(many.chunk(tile=8), "f1_macro", **DRAWN))
         while not any(client.run(lambda dask_worker: dask_worker.state.executed_count).values()):
             time.sleep(0.01)
         assert running.status == "pending"

@@ -9,6 +9,8 @@ import runpy
 import sys
 from pathlib import Path
 
+os.environ["OMP_NUM_THREADS"] = os.environ["OPENBLAS_NUM_THREADS"] = "1"  # two wait for one another
+
 import scipy.stats  # noqa: F401
 
 import bayescm

@@ -56,8 +56,10 @@ def test_closed_forms_are_calibrated(story, options):
     assert min(pvalues(dt).values()) > 1e-3
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("story", ["informative", "three_binomial"])
+@pytest.mark.parametrize(
+    "story",
+    [pytest.param("informative", marks=pytest.mark.long), pytest.param("three_binomial", marks=pytest.mark.slow)],
+)
 def test_nuts_is_calibrated(story, seed):
     dt = bayescm.calibration.sbc(
         story, ["recall", "accuracy"], method="nuts", simulations=25, random_seed=seed(6), **QUICK

@@ -95,10 +95,10 @@ def test_two_samples_by_hand():
 
 @pytest.mark.slow
 def test_two_samples_hold_their_level():
-    """Equal areas, .76: how often the p-value is below .05, in 1500 pairs of samples."""
+    """Equal areas, .76: how often the p-value is below .05, in 700 pairs of samples."""
     rng, small = np.random.default_rng(5), []
     y, other_y = np.repeat([0, 1], [60, 40]), np.repeat([0, 1], [30, 80])
-    for _ in range(1500):
+    for _ in range(700):
         found = bayescm.curves.auc_difference(
             {"a": y, "b": other_y},
             {"a": rng.normal(y), "b": rng.normal(other_y)},
@@ -106,7 +106,7 @@ def test_two_samples_hold_their_level():
             design="independent",
         )
         small.append(found["p_value"].item() < 0.05)
-    assert np.mean(small) == pytest.approx(0.05, abs=0.01 + 4 * (0.05 * 0.95 / 1500) ** 0.5)
+    assert np.mean(small) == pytest.approx(0.05, abs=0.01 + 4 * (0.05 * 0.95 / 700) ** 0.5)
 
 
 @pytest.mark.parametrize("method", ["bootstrap", "bayesian"])
@@ -146,7 +146,7 @@ def test_covariance_is_that_of_placements(items, data):
 
 @pytest.mark.slow
 def test_covariance_by_simulation():
-    rng, repeats = np.random.default_rng(7), 2000
+    rng, repeats = np.random.default_rng(7), 700
     y = np.repeat([0, 1], [50, 40])
     areas, said = np.empty((repeats, 2)), 0.0
     for i in range(repeats):

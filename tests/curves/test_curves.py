@@ -140,7 +140,7 @@ def test_draws_are_those_of_weighted_items_with_a_prior_item_a_class(cases, cont
     y = np.repeat([0, 1], [controls, cases])
     s = rng.normal(1.2 * y).round(digits)
     mine = []
-    for label, score, mass in twin(y, s, 1500, weight):
+    for label, score, mass in twin(y, s, 700, weight):
         f, t, _ = peer.roc_curve(label, score, sample_weight=mass, drop_intermediate=False)
         areas = [area(label, score, sample_weight=mass) for area in (peer.roc_auc_score, peer.average_precision_score)]
         mine.append([*areas, np.interp(0.3, f, t), mass[(label == 1) & (score >= 0.5)].sum() / cases])

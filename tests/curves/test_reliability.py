@@ -95,9 +95,9 @@ def test_the_band_holds_the_chances_of_all_bins(method, least):
 
     found = coverage_of(
         bounds, truth, simulate=lambda rng, p: (rng.uniform(size=200) < chance).astype(int), simultaneous=True,
-        simulations=800, random_seed=1,
+        simulations=400, random_seed=1,
     )  # fmt: skip
-    assert found["coverage"].item() > least - 4 * (least * (1 - least) / 800) ** 0.5
+    assert found["coverage"].item() > least - 4 * (least * (1 - least) / 400) ** 0.5
 
 
 def test_intervals_of_losses_hold_their_means():

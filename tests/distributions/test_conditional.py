@@ -53,7 +53,7 @@ def test_against_many_draws(which, model, prevalence):
     counts = COUNTS[which]
     if prevalence == "fixed" and (counts.sum(1) == 0).any():
         pytest.skip("a class has no items")
-    n, k = 40_000, len(counts)
+    n, k = 15_000, len(counts)
     metrics = resolve(list(NAMES), k)
     posterior = posterior_of(counts, model, prevalence)
     values = draws_of(metrics, posterior, np.random.default_rng(7), n)

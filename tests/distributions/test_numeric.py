@@ -97,7 +97,7 @@ def test_against_draws(function, counts, model, prevalence):
     which = posterior(counts, model, prior="laplace", prevalence=prevalence)
     metric = resolve(function, 2)[0]
     dist = numeric_distribution(metric, which)
-    n = 200_000
+    n = 60_000
     theta = dirichlet.draw_theta(which, np.random.default_rng(3), n)
     draws = np.sort(compute([metric], np.moveaxis(theta, -1, 0))[0])
     p = np.array([0.003, 0.05, 0.3, 0.5, 0.8, 0.97])

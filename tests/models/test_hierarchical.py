@@ -101,7 +101,7 @@ def test_simulated_truths_follow_the_programs_prior():
     assert (standard.prod(-1) * rho).mean() == pytest.approx((rho**2).mean(), abs=0.07)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_classifiers_of_toetsch_and_hoffmann(classifiers):
     table = bayescm.datasets.toetsch2021()
     posterior, sampled = classifiers
@@ -160,7 +160,7 @@ def test_the_prior_by_quadrature_is_that_of_simulated_truths():
             assert stats.ks_2samp(one, two).pvalue > 1e-4, name
 
 
-@pytest.fixture(scope="module", params=["telomerase", "three"])
+@pytest.fixture(scope="module")
 def both(seed, request):
     counts = {
         "telomerase": bayescm.from_cells(
@@ -172,7 +172,11 @@ def both(seed, request):
     return counts, draw(story.model(counts), seed(2), draws=1000)[0]
 
 
-@pytest.mark.slow
+@pytest.mark.parametrize(
+    "both",
+    [pytest.param("telomerase", marks=pytest.mark.slow), pytest.param("three", marks=pytest.mark.long)],
+    indirect=True,
+)
 def test_quadrature_is_nuts(both):
     counts, nuts = both
     mine = bayescm.posterior(counts, model="hierarchical", random_seed=1, draws=5000, metrics="recall").posterior

@@ -112,7 +112,7 @@ def test_partial_pooling_without_spread_is_complete_pooling():
     np.testing.assert_allclose(apart, stats.multinomial.logpmf(counts, counts.sum(1), each), rtol=1e-9)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_folds_that_differ_tell_less_than_their_sum(partial):
     hardly_diverges(partial.sample_stats)
     widths = {"partial": float(partial.posterior.recall.std())}

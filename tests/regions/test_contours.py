@@ -124,7 +124,7 @@ def test_a_finer_grid_changes_little(method, space):
         if method != "exact":
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", UserWarning)
-                finer = area(matrix(name), method=method, space=space, tolerance=0.0005)
+                finer = area(matrix(name), method=method, space=space, tolerance=0.001)
             np.testing.assert_allclose(found.area, finer.area, rtol=0.005, err_msg=name)
 
 
