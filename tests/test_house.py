@@ -31,6 +31,7 @@ def test_import_is_light():
     assert not {"numpy", "xarray", "pymc", "arviz", "matplotlib", "scipy"} & set(loaded)
 
 
+@pytest.mark.slow
 def test_a_summary_loads_numpy_xarray_and_scipy_special_alone():
     code = (
         "import sys, json, xarray, scipy.special, lazy_loader; xarray.DataArray([1]); known = set(sys.modules);"
@@ -69,10 +70,12 @@ def test_the_closed_form_needs_neither_pymc_nor_arviz():
     assert not {"pymc", "pytensor", "arviz", "matplotlib", "numba", "sklearn"} & set(loaded)
 
 
+@pytest.mark.slow
 def test_eager_import_works():
     assert fresh("import bayescm; print(bayescm.__version__)", EAGER_IMPORT="1").strip() == bayescm.__version__
 
 
+@pytest.mark.slow
 def test_a_read_only_home_is_no_obstacle(tmp_path):
     code = "import bayescm; print(float(bayescm.summary([[6, 2], [0, 26]], 'recall')['mean'][0]))"
     assert float(fresh(code, HOME="/nonexistent", XDG_CACHE_HOME="/nonexistent")) == pytest.approx(26.5 / 27)

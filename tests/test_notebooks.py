@@ -31,9 +31,7 @@ CHANGES = (  # what may differ from run to run and from machine to machine
     (re.compile(r"<Figure size [^>]*>"), ""),
     (re.compile(r"NUTS: R-hat is [^\n]*"), ""),  # what one stream of it says, and another one not
 )
-MARKS = {  # the others take a minute and more each, these two five, to compile
-    "01_first_steps": (), "06_no_gold_standard": pytest.mark.long, "12_prior_to_leaderboard": pytest.mark.long,
-}  # fmt: skip
+MARKS = dict.fromkeys(("06_no_gold_standard", "12_prior_to_leaderboard"), pytest.mark.long)  # they compile for minutes
 OF_NUTS = re.compile(r"nuts|sampler\b|latent_class", re.IGNORECASE)
 OF_SIZE = re.compile(r"\bFULL\b(?! =)")
 

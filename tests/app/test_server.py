@@ -447,6 +447,7 @@ FEW = {
 """Of which there is one, or one for each file of the page, each metric of the table, each kernel or each room."""
 
 
+@pytest.mark.slow
 def test_every_cache_of_the_library_is_bounded(client):
     for question in QUESTIONS:
         asked(client, question, FORMS[question])

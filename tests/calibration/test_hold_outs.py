@@ -51,6 +51,7 @@ def test_two_hold_outs_of_two_cells_are_hypergeometric():
     assert found.cell_sd_expected[0].values.tolist() == [0, 0]
 
 
+@pytest.mark.slow
 def test_p_values_are_uniform_if_items_are_independent():
     counts = xr.concat([hold_outs(s, 12, 40, theta=np.array([[0.7, 0.02], [0.08, 0.2]])) for s in range(300)], "study")
     found = dispersion(counts, draws=1000, random_seed=1)

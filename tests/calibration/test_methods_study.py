@@ -128,6 +128,7 @@ def test_peers_with_our_formula_have_our_coverage():
             assert float(drawn["width"]) == pytest.approx(float(exact["width"]), abs=0.005)
 
 
+@pytest.mark.slow
 def test_resampled_cells_are_resampled_items():
     from sklearn.metrics import f1_score
     from sklearn.utils import resample

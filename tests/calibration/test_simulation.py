@@ -34,6 +34,7 @@ def test_conjugate_stories_are_calibrated(story, k):
     assert az.plot_ecdf_pit(dt, var_names=["accuracy"]) is not None
 
 
+@pytest.mark.slow
 def test_a_wrong_prior_is_caught():
     dt = bayescm.calibration.sbc(
         "dirichlet_multinomial", "recall", n=20, prior="jeffreys", fit_prior=4, simulations=600, random_seed=2
@@ -49,6 +50,7 @@ CLOSED = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("story", "options"), CLOSED)
 def test_closed_forms_are_calibrated(story, options):
     dt = bayescm.calibration.sbc(story, simulations=100, random_seed=5, **options)

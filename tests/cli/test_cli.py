@@ -178,6 +178,7 @@ def test_usage_errors_exit_2():
     assert main(["summary", "--tp", "1.5"]) == 2
 
 
+@pytest.mark.slow
 def test_as_a_process(tmp_path):
     done = subprocess.run(
         [sys.executable, "-m", "bayescm", "summary", *CELLS, "--metrics", "recall"],

@@ -200,6 +200,7 @@ def test_csv_files_come_back_as_they_were_written(tmp_path_factory, rows):
     assert files.read_text(str(path)).to_numpy().tolist() == [[field.strip() for field in row] for row in rows]
 
 
+@pytest.mark.slow
 @given(st.lists(st.integers(0, 99), min_size=9, max_size=9), st.sampled_from([2, 3]), st.booleans())
 def test_matrices_come_back_from_a_file(tmp_path_factory, cells, k, turned):
     names = ["no", "yes", "maybe"][:k]

@@ -128,6 +128,7 @@ def process(code, folder, **options):
     )
 
 
+@pytest.mark.slow
 def test_a_file_that_may_not_grow(folder):
     """The limit acts within HDF5 as a full disk does: closing its file ended the process."""
     pytest.importorskip("resource")
@@ -144,6 +145,7 @@ def test_a_file_that_may_not_grow(folder):
     assert sorted(path.name for path in folder.iterdir()) == sorted([*TABLES, "a.nc"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["a.nc", "a.png"])
 def test_a_killed_process_leaves_what_stood_there(capsys, folder, name):
     (folder / name).write_bytes(b"good")
@@ -159,6 +161,7 @@ def test_a_killed_process_leaves_what_stood_there(capsys, folder, name):
     assert (folder / name).stat().st_size > 1000
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", [["--json"], []])
 def test_a_closed_pipe_is_no_error(folder, options):
     code = f"import sys; from bayescm.cli import main; sys.exit(main({[*SUMMARY, *options]}))"
@@ -169,6 +172,7 @@ def test_a_closed_pipe_is_no_error(folder, options):
     assert (done.returncode, done.stderr) == (141, "")
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="a device of Linux")
 def test_output_onto_a_full_disk(folder):
     code = f"import sys; from bayescm.cli import main; sys.exit(main({[*SUMMARY, '--json']}))"

@@ -85,6 +85,7 @@ def test_a_zarr_store_holds_what_summary_returns(capsys, folder, chunk):
     assert_holds(folder / "out.zarr", bayescm.summary(TILES, ["recall", "f1", "mcc"], random_seed=3))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("chunk", "cuts"), [(4, 8), (13, 2)])
 def test_several_batch_dims_and_draws_are_the_same_in_any_chunks(capsys, folder, chunk, cuts):
     to_zarr(GRID, "grid.zarr", day=3)
@@ -176,6 +177,7 @@ def test_a_second_writer_is_refused_and_the_first_goes_on(capsys, folder, first)
     assert not (folder / "out.zarr.lock").exists()
 
 
+@pytest.mark.slow
 def test_the_lock_of_a_killed_writer_is_no_lock(capsys, folder, first):
     process, arguments = first
     process.kill()
@@ -195,6 +197,7 @@ def test_the_lock_of_another_machine_is_named(capsys, folder):
     assert not (folder / "out.zarr").exists()
 
 
+@pytest.mark.slow
 def test_done_is_not_said_of_what_is_gone(capsys, folder, first):
     process, arguments = first
     for chunk in (folder / "out.zarr" / "mean" / "c").rglob("*"):
@@ -210,6 +213,7 @@ def test_done_is_not_said_of_what_is_gone(capsys, folder, first):
     assert_holds(folder / "out.zarr", bayescm.summary(TILES, ["recall", "f1", "mcc"], random_seed=3))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("output", "chunk"), [("out.zarr", "mean/c/6/0"), ("out.parquet", "part-000006.parquet")])
 def test_a_chunk_that_is_gone_is_computed_anew(capsys, folder, output, chunk):
     assert run(capsys, *FOUR, output=output)[0] == 0
@@ -257,6 +261,7 @@ def test_another_question_is_no_second_start(capsys, folder, change, words):
     assert content(folder / "out.zarr") == stood
 
 
+@pytest.mark.slow
 def test_a_corrupt_chunk_is_said_and_what_is_done_stays(capsys, folder):
     chunk = folder / "tiles.zarr" / "counts" / "c" / "2" / "0" / "0"  # matrices 40 to 49
     good, times = chunk.read_bytes(), chunk.stat()

@@ -19,6 +19,7 @@ def file(tmp_path):
     return str(tmp_path / "rows.csv")
 
 
+@pytest.mark.slow
 def test_synthesis_says_what_python_says(capsys, file, tmp_path):
     picture = tmp_path / "sroc.svg"
     assert main(["synthesis", file, "--seed", "1", "--prevalence", "0.1", "--json", "--plot", str(picture)]) == 0
@@ -31,6 +32,7 @@ def test_synthesis_says_what_python_says(capsys, file, tmp_path):
     assert "--model" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_synthesis_takes_covariates(capsys, tmp_path):
     path, picture = str(tmp_path / "rows.csv"), tmp_path / "sroc.svg"
     table = ROWS.assign(design=["a", "b", "a", "b"], year=[1, 2, 3, 4])
@@ -46,6 +48,7 @@ def test_synthesis_takes_covariates(capsys, tmp_path):
     assert "no column 'nothing'" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_synthesis_takes_right_answers(capsys, tmp_path):
     path = str(tmp_path / "right.csv")
     table = pd.DataFrame({"study": list("abcde"), "correct": [25, 17, 88, 16, 4], "wrong": [8, 4, 16, 10, 0]})
@@ -57,6 +60,7 @@ def test_synthesis_takes_right_answers(capsys, tmp_path):
     assert made[0]["median"] == float(want["median"][0, 0])
 
 
+@pytest.mark.slow
 def test_gaps_say_what_python_says(capsys, file, tmp_path):
     assert main(["gaps", file, "--seed", "1", "--metrics", "recall", "--rope", "0.1", "--pooled", "--json"]) == 0
     made = json.loads(capsys.readouterr().out)["gaps"]

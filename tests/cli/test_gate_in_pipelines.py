@@ -33,6 +33,7 @@ def shell(tmp_path):
     return run
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("new", "old", "options", "code"), [
     (NEW, OLD, "", 0), (NEW, OLD, "--margin .02", 0), (OLD, NEW, "--margin .02", 3), (NEW, "", "--min-accuracy .99", 3),
     (NEW, OLD, "--margin x", 2),
@@ -48,6 +49,7 @@ def test_the_action_gates(shell, tmp_path, new, old, options, code):
     assert (tmp_path / "summary.md").exists() == (code != 2)
 
 
+@pytest.mark.slow
 def test_the_hook_gates_by_its_file_of_settings(shell, tmp_path):
     (hook,) = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text())
     for new, old, code in ((NEW, OLD, 0), (OLD, NEW, 3)):
@@ -55,6 +57,7 @@ def test_the_hook_gates_by_its_file_of_settings(shell, tmp_path):
         assert shell(hook["entry"]).returncode == code
 
 
+@pytest.mark.slow
 def test_the_plugin_asserts(tmp_path):
     assert assert_not_worse(NEW, OLD).attrs["passed"] == 1
     with pytest.raises(AssertionError, match="Fails, undecided"):

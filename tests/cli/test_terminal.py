@@ -148,6 +148,7 @@ def test_names_stay_distinguishable(told, name):
             assert len({one for one in shown if one in names or "…" in one}) == len(names)
 
 
+@pytest.mark.slow
 def test_colours_are_never_printed(folder):
     (out, code), (other, _) = ask(folder, [COMMANDS["summary"][0], COMMANDS["leaderboard"][0]], NO_COLOR="1")
     assert code == 0
@@ -182,6 +183,7 @@ def test_the_table_alone(folder, name, capsys, monkeypatch):
     assert all(line.startswith("| ") and line.count(" | ") == lines[0].count(" | ") for line in lines)
 
 
+@pytest.mark.slow
 def test_what_is_piped_into_a_command(folder):
     words = ["summary", "--metrics", "f1", "--json", *SEED]
     done = [

@@ -45,6 +45,7 @@ def test_verdicts():
     assert undecided["more"].item() > 0
 
 
+@pytest.mark.slow
 def test_equal_systems_are_rarely_told_apart():
     rng = np.random.default_rng(8)
     verdicts = [bayescm.gate(*table(rng, 80, (1.0, 1.0), (0.7, 0.7)), "auc").attrs["verdict"] for _ in range(40)]

@@ -12,6 +12,7 @@ B = bayescm.audited([[16, 4], [2, 18]], [300, 1650])
 C = bayescm.audited([[10, 4], [1, 30]], [150, 1500])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("metric", ["prevalence", "error_rate"])
 def test_two_audits_by_an_integral_of_their_distributions(metric):
     board = bayescm.leaderboard({"a": A, "b": B}, metric=metric)

@@ -29,6 +29,7 @@ def row(found, metric):
     return found["summary"].to_dataset().isel(comparison=0).sel(metric=metric)
 
 
+@pytest.mark.slow
 def test_the_difference_by_an_integral_of_both_distributions():
     found = row(
         bayescm.compare_systems({"A": A, "B": B}, "prevalence", design="independent", random_seed=1), "prevalence"

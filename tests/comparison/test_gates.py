@@ -75,6 +75,7 @@ def test_items_by_name_and_flaky_ones():
     assert "share" not in bayescm.gate((9, 10), (8, 10))
 
 
+@pytest.mark.slow
 def test_more_items_decide_four_times_in_five():
     start = one(bayescm.gate(*marks(80, 8, 4, 8)))
     n = 100 + int(start.more)

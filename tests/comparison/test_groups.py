@@ -30,6 +30,7 @@ def test_a_gap_is_that_of_a_million_draws_of_betas():
     assert float(odds["mean"]) >= float(found["mean"].sel(metric=["recall", "false_positive_rate"]).max())
 
 
+@pytest.mark.slow
 def test_pooling_takes_away_the_gap_of_equal_groups_and_keeps_a_real_one():
     apart, pooled = (bayescm.gaps(EQUAL, metrics="recall", pooled=one, random_seed=1) for one in (False, True))
     usual = bayescm.gaps(EQUAL, metrics="recall", random_seed=1)  # pooled from five groups on

@@ -70,6 +70,7 @@ def drawn(right, wrong, draws, seed, prior=60_000):
     return out, float(weight.sum() ** 2 / (weight @ weight))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", ["three small", "close", "one failed", "sizes differ", "ten to ten millions"])
 def test_the_mixture_is_the_hierarchical_model(case):
     right, wrong = {

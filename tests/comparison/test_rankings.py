@@ -65,6 +65,7 @@ def test_votes_on_two_are_a_beta_and_one_that_always_wins_has_a_finite_worth():
         assert ("the prior alone" in board.bayescm.sentence) == np.isnan(point)
 
 
+@pytest.mark.slow
 def test_every_form_is_the_same_rankings():
     wide = pd.DataFrame({"A": [1, 2, 1], "B": [2, 1, NAN], "C": [3, 3, 2]})
     names = [("A", "B", "C"), ("B", "A", "C"), ("A", "C")]
@@ -89,6 +90,7 @@ def test_the_log_of_an_arena_is_votes():
     xr.testing.assert_equal(board, bayescm.leaderboard([("A", "B"), ("B", "A"), ("C", "A")], **MODEL))
 
 
+@pytest.mark.slow
 def test_the_unranked_may_be_worst_or_missing():
     best = pd.DataFrame({"A": [1] * 8, "B": [2] * 8, "C": [NAN] * 8})
     assert "never compared" in bayescm.leaderboard(best, **MODEL).attrs["carried_by"]
@@ -135,6 +137,7 @@ def test_the_command_line_ranks_votes(tmp_path, capsys):
     assert "A leads 3 systems in share of first places" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_draws_hardly_depend_on_one_another_where_chains_are_slow():
     rng = np.random.default_rng(3)
     chain = [(a, b) if rng.random() < 0.5 else (b, a) for a, b in zip("ABCDE", "BCDEF", strict=True) for _ in range(30)]

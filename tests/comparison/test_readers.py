@@ -88,6 +88,7 @@ def by_hand(area, cov, t, r):
     }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("covariances", ["delong", "jackknife"])
 def test_all_is_right_to_ten_digits_by_other_code(covariances):
     found = published(covariances)

@@ -215,6 +215,7 @@ def test_a_bound_beyond_one_is_clipped_and_says_so():
     assert found["clipped"].values.tolist() == [[False, True], [False, False]]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["average_precision", "lower_trapezoid", "interpolated_median", "binormal"])
 def test_the_bootstrap_resamples_each_class(name):
     y, score = example(digits=0)

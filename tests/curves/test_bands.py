@@ -99,6 +99,7 @@ def test_points_lie_on_the_empirical_curve(rows):
         assert point == pytest.approx(recall / (recall + rate))
 
 
+@pytest.mark.slow
 @given(st.integers(0, 10_000))
 def test_a_whole_band_holds_every_curve_within_the_distances(seed):
     """Any curve whose distribution functions are nowhere farther than Kolmogorov's distances lies in the band."""

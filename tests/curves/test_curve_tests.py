@@ -84,6 +84,7 @@ def test_areas_of_units_have_obuchowski_s_covariance():
     np.testing.assert_allclose(alone, covariance(placed, None), rtol=1e-12)  # units of one item
 
 
+@pytest.mark.slow
 def test_units_hold_what_items_do_not():
     held = np.zeros(2)
     for seed in range(300):
@@ -126,6 +127,7 @@ def test_rates_are_the_highest_of_scikit_learn_s_curve(at, decimals):
         assert "corrected" not in found
 
 
+@pytest.mark.slow
 def test_rates_by_hand_and_their_resamples():
     """One of ten controls beats all but three of five cases; a specificity of .9 lets it pass, rounding or not."""
     t, f = np.array([[0, 0.6, 0.6, 1, 1]]), np.array([[0, 0, 0.1, 0.1, 1]])
@@ -179,6 +181,7 @@ def test_the_area_between_curves_is_venkatraman_and_begg_s_sum():
     assert permuted.apart(list(scores.values()), [y == 1] * 2, 12 / 29) == pytest.approx(expected, rel=1e-12)
 
 
+@pytest.mark.slow
 def test_p_values_of_few_items_are_those_of_all_exchanges():
     y = np.array([0, 0, 0, 1, 1, 0, 1, 1])
     scores = {"a": [1, 2, 3, 4, 5, 6, 7, 8], "b": [5, 1, 8, 3, 2, 6, 7, 4]}
@@ -221,6 +224,7 @@ def test_equal_curves_are_told_apart_as_often_as_stated(paired):
     assert stats.binomtest(sum(small), 120, 0.1).pvalue > 1e-4
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("design", ["paired", "independent"])
 def test_curves_that_cross_are_told_apart_where_areas_are_not(design):
     rng, y = np.random.default_rng(12), np.repeat([0, 1], [300, 300])

@@ -171,6 +171,7 @@ def test_the_spread_is_that_of_the_sample():
     assert drawn.std() == pytest.approx(float(bayescm.auc(y, s, method="delong")["se"]), rel=0.04)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("auc", "cases", "controls"), [(0.993, 8, 92), (0.993, 30, 300), (0.75, 30, 30)])
 def test_areas_near_one_are_covered(auc, cases, controls):
     """Of 150 test sets. A Dirichlet process over the gaps of the ranking covered .88 and .81 of the first two."""

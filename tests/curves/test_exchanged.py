@@ -27,6 +27,7 @@ def test_the_truth():
     assert np.trapezoid(precision, t) == pytest.approx(TRUE, abs=1e-5)
 
 
+@pytest.mark.slow
 def test_the_default_method_covers():
     """Of 60 test sets: "logit" with as many trials as cases covered .24 (standard error .05), "bayesian" .53."""
     rng, held, points, medians = np.random.default_rng(2), [], [], []

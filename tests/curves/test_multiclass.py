@@ -183,6 +183,7 @@ def test_a_difference_of_two_classes_by_columns_is_that_of_two_scores():
     assert found["p_value"].item() == pytest.approx(two["p_value"].item())
 
 
+@pytest.mark.slow
 def test_no_difference_is_rejected_as_often_as_stated():
     rng, y, rejected = np.random.default_rng(3), np.repeat([0, 1, 2], 30), 0
     for _ in range(400):

@@ -85,6 +85,7 @@ def test_average_precision_at_another_prevalence_counts_controls_otherwise():
     assert found["point"].item() == pytest.approx(wanted.item(), abs=1e-12)
 
 
+@pytest.mark.slow
 def test_resamples_are_areas_of_resampled_items():
     y, score = sample(6, 15, 25, 1)
     areas = PartialAreas(check_items(y, score), ("auc",), 1, 0.95, 2000, 0, 1, ends=(0.1, 0.6))
@@ -107,6 +108,7 @@ def test_methods_agree_on_many_items():
     assert found["median"].sel(ci_method="bayesian").item() == pytest.approx(np.median(drawn), abs=0.001)
 
 
+@pytest.mark.slow
 def test_coverage_and_standard_error_over_repeated_samples():
     rng = np.random.default_rng(8)
     y = np.repeat([0, 1], 80)
@@ -141,6 +143,7 @@ def test_a_paired_difference_of_partial_areas():
     assert "over false positive rates from 0 to 0.3" in found["delong"].bayescm.sentence
 
 
+@pytest.mark.slow
 def test_no_difference_is_rejected_as_often_as_stated():
     rng = np.random.default_rng(10)
     y = np.repeat([0, 1], 60)

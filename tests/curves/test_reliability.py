@@ -100,6 +100,7 @@ def test_the_band_holds_the_chances_of_all_bins(method, least):
     assert found["coverage"].item() > least - 4 * (least * (1 - least) / 400) ** 0.5
 
 
+@pytest.mark.slow
 def test_intervals_of_losses_hold_their_means():
     rng, held = np.random.default_rng(4), []
     brier, log = 1 / 6, 0.5  # of a uniform chance: E p (1 - p); E of the entropy

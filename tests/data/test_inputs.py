@@ -30,6 +30,7 @@ SIDES = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:No items in")
 @given(st.lists(st.tuples(*(st.integers(0, 2) for _ in range(5))), min_size=1, max_size=30))
 def test_folds_groups_and_runs_are_counted_by_hand(items):

@@ -127,6 +127,7 @@ def test_the_companion_is_the_t_test_of_the_items():
     assert losses.discordant.values.ravel().tolist() == [(apart > 0).sum(), (apart < 0).sum()]
 
 
+@pytest.mark.slow
 def test_intervals_hold_where_the_runs_of_an_item_are_alike():
     """Items of 20, each with a chance of its own from Beta(.3, .3); pooled runs taken for items hold far less."""
     rng = np.random.default_rng(8)

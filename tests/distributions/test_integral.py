@@ -380,6 +380,7 @@ def test_without_a_cache(tmp_path):
 # ---- draws ----------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_small_matrices_against_draws(verification):
     matrices = [tuple(map(int, (t[1, 1], t[1, 0], t[0, 1], t[0, 0]))) for t in tables(4)]
     assert sorted(matrices) == sorted(verification.small_matrices(4))

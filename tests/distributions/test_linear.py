@@ -82,6 +82,7 @@ def two_by_quadrature(weights, a, b, constant, x):
     return found[0], error
 
 
+@pytest.mark.slow
 @examples(max_examples=30)
 @given(
     counts=st.lists(st.tuples(st.sampled_from([0, 3, 30, 1000, 10**5]), st.floats(0.01, 1)), min_size=2, max_size=2),

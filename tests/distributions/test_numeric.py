@@ -212,6 +212,7 @@ def test_tiny_concentrations_have_no_mean_of_a_ratio():
     assert numeric_distribution(ratio, posterior([[6, 0], [1, 26]], prior=0.06)).mean() == np.inf
 
 
+@pytest.mark.slow
 def test_batches_and_shapes():
     matrices = np.array([[COUNTS, [[90, 10], [5, 20]], [[6, 2], [0, 26]]]] * 2)
     dist = distribution_of(gain, posterior(matrices))
@@ -240,6 +241,7 @@ def test_the_test_runs_once_for_each_function():
     assert _directions(counted, "cells") == (1, 1, 0)
 
 
+@pytest.mark.slow
 def test_a_distribution_says_whether_it_is_exact():
     counts = bayescm.from_cells(tp=26, fn=0, fp=2, tn=6)
 

@@ -188,6 +188,7 @@ def test_extremes_are_finite(right, items):
     assert 0 < found.weight @ special.expit(found.points[:, 0]) < 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rate", [0, 1])
 def test_where_one_rate_was_seen_the_other_is_the_priors(rate):
     """The seen rate by a grid of its two parameters, and Gauss-Hermite nodes about the mean."""

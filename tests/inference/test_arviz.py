@@ -28,6 +28,7 @@ def fit(request, seed):
     )
 
 
+@pytest.mark.slow
 def test_summary(fit):
     table = az.summary(fit, ci_prob=0.95, ci_kind="hdi", round_to="none")
     assert "recall[a]" in table.index
@@ -53,6 +54,7 @@ def test_ppc_plots(fit):
     assert az.plot_ppc_tstat(fit, t_stat="max") is not None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("labels", [[0, 1], ["no", "yes"], [False, True], ["ja", "näh"]])
 def test_netcdf_round_trip_is_identical(tmp_path, labels):
     counts = bayescm.from_cells(tp=[20, 3], fn=[5, 4], fp=[10, 0], tn=[40, 9], labels=labels)

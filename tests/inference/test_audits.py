@@ -56,6 +56,7 @@ def test_where_all_were_checked_it_is_the_answer_for_a_sample(k):
 METRICS = ["accuracy", "prevalence", "precision", "recall", "f1", "jaccard", "specificity", "predicted_prevalence"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "audit", [JUDGE, KNOWN, OLOFSSON, TWO_SITES, bayescm.audited(SITES, [170, 150], of="population")]
 )

@@ -40,6 +40,7 @@ def test_draws_are_those_of_products_of_weights():
     assert "4 readers and 57 cases" in columns.bayescm.sentence
 
 
+@pytest.mark.slow
 def test_all_doors_read_the_same(tmp_path):
     FRAME.to_csv(tmp_path / "readings.csv", index=False)
     how, arrays = {"random_seed": 1}, {"reader": READER, "case": CASE}

@@ -71,6 +71,7 @@ def test_every_question_follows():
     assert both["summary"]["verdict"].item() == "undecided"
 
 
+@pytest.mark.slow
 def test_what_has_no_answer_is_refused():
     with pytest.raises(ValueError, match="at odds"):
         summary([[900, 100], [50, 450]], [10_000_000, 10])

@@ -74,6 +74,7 @@ def test_points_are_unbiased_and_match_choices_of_runs():
     assert found.attrs["flaky"] == '["6", "9", "1", "3", "4"]'
 
 
+@pytest.mark.slow
 def test_systems_on_the_same_tasks_are_as_far_apart_as_their_means_are_when_all_is_done_again():
     rng = np.random.default_rng(3)
 

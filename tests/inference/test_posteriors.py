@@ -62,6 +62,7 @@ def test_an_improper_prior_has_no_prior_group():
         bayescm.posterior([[6, 2], [0, 26]], prior="haldane")
 
 
+@pytest.mark.slow
 def test_caelen(oracle):
     counts = bayescm.datasets.caelen2017()
     dt = bayescm.posterior(counts, prior="haldane", metrics="mcc", draws=250_000, random_seed=11, replicate=True)

@@ -116,6 +116,7 @@ cases = st.integers(0, 500).flatmap(lambda n: st.tuples(st.integers(0, n), st.ju
 levels = st.floats(0.01, 0.9999)
 
 
+@pytest.mark.slow
 def test_what_holds_at_every_look_ever_misses_within_its_level():
     shares = [0.0, 0.02, 0.3, 0.5, 0.97]
     going = [np.ones(1)] * len(shares)  # by recursion over the successes of the tests that have held the share so far

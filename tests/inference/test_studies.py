@@ -89,6 +89,7 @@ def test_left_out_are_those_of_the_rest(found):
         bayescm.synthesis(TELOMERASE[:2], leave_one_out=True, draws=1000)
 
 
+@pytest.mark.slow
 def test_questions_take_the_tree(found):
     claims = bayescm.probability(found, "recall > 0.7")
     drawn = found["posterior"]["theta"]
@@ -154,6 +155,7 @@ OTHER = bayescm.from_reported(recall="0.80", specificity="0.95", n_items=60, pos
 AMBIGUOUS = bayescm.from_reported(recall="0.85", specificity="0.90", n_items=1000, positives=400)
 
 
+@pytest.mark.slow
 def test_papers_whose_numbers_one_matrix_has_are_that_matrix():
     cells = {"tp": [34, 16, 20], "fn": [6, 4, 4], "fp": [6, 2, 3], "tn": [54, 38, 30]}
     want = bayescm.synthesis(bayescm.from_cells(**cells), random_seed=1, draws=1000)
@@ -188,6 +190,7 @@ def test_what_is_refused(data, options, message):
         bayescm.synthesis(data, random_seed=1, **options)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "cells",
     [
@@ -215,6 +218,7 @@ def test_a_likelihood_whose_maximum_is_at_an_end():
     np.testing.assert_allclose(known["sd_logit"], [0.4830, 0.5694], atol=2e-4)
 
 
+@pytest.mark.slow
 def test_studies_of_one_rate_say_nothing_of_the_other():
     alone = bayescm.synthesis(TELOMERASE.assign(fp=0, tn=0), random_seed=1)
     assert alone.attrs["method"] == "quadrature"
@@ -233,6 +237,7 @@ def compared():
     return bayescm.synthesis(BOTH, ["recall", "specificity"], covariates="test", random_seed=1)
 
 
+@pytest.mark.slow
 def test_two_tests_are_compared(compared):
     """In HC2 triage recall is higher (Arbyn et al. 2013); the maximum of the likelihood is found by another search."""
     one = compared["summary"].to_dataset().sel(estimate="median study")
@@ -286,6 +291,7 @@ def test_a_group_without_an_effect_leaves_the_median_study_wider(found):
     np.testing.assert_allclose(narrow["summary"]["interval"][0], same, atol=0.02)
 
 
+@pytest.mark.slow
 def test_numbers_are_answered_at_their_ends_and_several_covariates_each():
     years = [1998, 1999, 2000, 2001, 2001, 2002, 1997, 2003, 2001, 1999]
     more = TELOMERASE.assign(year=years, of=list("xyzxyzxyzx"))

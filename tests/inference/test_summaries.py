@@ -59,6 +59,7 @@ def test_seeds():
     assert generated[0] == generated[1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", ["dirichlet_multinomial", "three_binomial"])
 @pytest.mark.parametrize("prior", ["jeffreys", "laplace"])
 def test_every_small_table_has_an_answer(model, prior):

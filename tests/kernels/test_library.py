@@ -173,6 +173,7 @@ def run(code, **environment):
     return done.stdout
 
 
+@pytest.mark.slow
 def test_nothing_of_the_readme_imports_numba(ready):
     readme = (Path(__file__).parents[2] / "README.md").read_text()
     calls = re.search(r"```python\n(.*?)```", readme, re.DOTALL)[1]
@@ -212,6 +213,7 @@ except MemoryError as error:
     assert run(code) == "MemoryError\n"
 
 
+@pytest.mark.slow
 def test_arrays_that_kernels_return_are_given_back(ready):
     """20,000 answers of 80 kB would be 1.6 GB."""
     code = """

@@ -146,6 +146,7 @@ def items(matrix):
     return [i for i, _ in cells], [j for _, j in cells]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SKLEARN)
 def test_two_labels_against_scikit_learn(name):
     with warnings.catch_warnings():

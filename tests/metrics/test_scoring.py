@@ -116,6 +116,7 @@ def test_curves_of_folds(results):
         bayescm.CurveDisplay.from_cv_results({"test_score": [1]}, X, Y)
 
 
+@pytest.mark.slow
 def test_no_scikit_learn_is_imported():
     code = (
         "import sys, bayescm; bayescm.scorer('mcc'); bayescm.summary({'test_tp': [4], 'test_fn': [1], 'test_fp': [2],"

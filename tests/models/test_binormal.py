@@ -151,6 +151,7 @@ def test_new_data_in_a_built_program():
     assert [rv.name for rv in fresh.observed_RVs] == ["scores"]
 
 
+@pytest.mark.slow
 def test_calibration():
     rng = np.random.default_rng(5)
     pit = {"mu": [], "variance": [], "auc": []}

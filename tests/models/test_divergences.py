@@ -23,6 +23,7 @@ def statistics(case, seed, **options):
     return bayescm.posterior(data, model=model, **own, **sampler, **options)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", DEFAULT)
 @pytest.mark.filterwarnings("ignore:NUTS")
 def test_hard_tables_hardly_diverge(case, seed):

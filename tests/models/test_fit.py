@@ -34,6 +34,7 @@ def of_prevalence(share):
     return model
 
 
+@pytest.mark.slow
 def test_stories_of_the_users_own_are_never_taken_for_one_another():
     for share in (0.1, 0.9):
         story = types.SimpleNamespace(model=of_prevalence(share))
@@ -140,6 +141,7 @@ def test_at_another_prevalence_nothing_contradicts_theta():
     np.testing.assert_allclose(fit.posterior.theta.sum("predicted").sel(actual=1), 0.01)
 
 
+@pytest.mark.slow
 def test_fixed_prevalence_of_a_batch_by_nuts():
     batch = bayescm.from_cells(tp=[50, 10], fn=[30, 30], fp=[30, 30], tn=[35, 90], dims="system")
     fit = bayescm.posterior(batch, prevalence="fixed", metrics="prevalence", random_seed=1, **NUTS)

@@ -140,6 +140,7 @@ def test_the_program_has_the_density_of_the_closed_form():
     assert float(marginal.mean()) == pytest.approx(float(dist.mu))
 
 
+@pytest.mark.slow
 def test_calibration_of_one_data_set():
     rng = np.random.default_rng(1)
     pit = {"mean_difference": [], "variance": []}

@@ -82,6 +82,7 @@ def test_the_prior_is_what_it_says():
         np.testing.assert_allclose(mine, other, rtol=1e-6)
 
 
+@pytest.mark.slow
 def test_simulated_truths_follow_the_programs_prior():
     rng = np.random.default_rng(1)
     data = [story.simulate(rng, 3, [5, 20, 40]) for _ in range(700)]
@@ -148,6 +149,7 @@ def test_quadrature_answers_unless_its_weights_fit_badly(monkeypatch):
         bayescm.posterior(TABLE, model="hierarchical", sampler="quadrature", metrics="recall", draws=50)
 
 
+@pytest.mark.slow
 def test_the_prior_by_quadrature_is_that_of_simulated_truths():
     prior = {"prevalence": (2, 5), "recall": (8, 3), "specificity": (4, 1)}
     form = story.exact(TABLE, prior=prior, group_scale=0.6)

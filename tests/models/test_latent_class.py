@@ -165,6 +165,7 @@ def test_the_program_has_the_prior_that_simulate_draws_from(prior):
     assert float((forward["test_sensitivity"] + forward["test_specificity"]).min()) > 1
 
 
+@pytest.mark.slow
 def test_the_flat_prior_is_uniform_on_the_triangle():
     rng = np.random.default_rng(1)
     draws = np.array([STORY.simulate(rng, 1)["test_sensitivity"].values[0] for _ in range(700)])

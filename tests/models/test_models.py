@@ -99,6 +99,7 @@ def test_nuts_and_closed_form_agree(name, k, seed):
         agree(draws, exact.posterior[variable])
 
 
+@pytest.mark.slow
 def test_nuts_exchanges_prevalence_and_replicates(seed):
     common = {"model": "three_binomial", "metrics": ["precision", "prevalence"], "prevalence": (2, 98)}
     nuts = bayescm.posterior(TABLES[2], draws=500, replicate=50, random_seed=seed(3), **NUTS, **common)
@@ -109,6 +110,7 @@ def test_nuts_exchanges_prevalence_and_replicates(seed):
     assert (nuts.posterior_predictive.counts.sum("cell") == 50).all()
 
 
+@pytest.mark.slow
 def test_nuts_is_reproducible_and_saves(tmp_path, seed):
     runs = [
         bayescm.posterior(TABLES[2], model="three_binomial", metrics="mcc", random_seed=seed(8), draws=200, **NUTS)
@@ -127,6 +129,7 @@ def test_a_bad_fit_says_what_to_try():
         )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", STORIES)
 def test_simulate_then_exact_covers_the_truth(name):
     story = models.load(name)

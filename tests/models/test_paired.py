@@ -295,6 +295,7 @@ def test_simulate_gives_what_the_program_takes(options):
     assert names <= set(world.data_vars)
 
 
+@pytest.mark.slow
 def test_simulated_tables_are_covered():
     rng = np.random.default_rng(4)
     hits = 0

@@ -117,6 +117,7 @@ def test_a_program_of_the_users_own_is_refitted_without_compiling(monkeypatch):
     has_moments(own.posterior.f1, f1.mean(), f1.std())
 
 
+@pytest.mark.slow
 def test_what_a_program_of_the_users_own_must_have():
     with pytest.raises(ValueError, match="can't be replaced"):
         bayescm.posterior(TABLE + 1, model=program(TABLE, data=False))
@@ -151,6 +152,7 @@ def test_nuts_takes_a_batch_and_compiles_once():
     assert nuts.posterior.system.values.tolist() == ["A", "B"]
 
 
+@pytest.mark.slow
 def test_refits_of_two_threads_do_not_mix():
     tables = [bayescm.from_cells(tp=tp, fn=100 - tp, fp=10, tn=90) for tp in (5, 95)]
     recall = {}

@@ -124,6 +124,7 @@ def test_the_density_of_three_labels_whose_shares_are_regressed():
     assert got == pytest.approx(want, rel=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shares", story.SHARES)
 def test_without_covariates_it_is_the_conjugate_posterior_of_all_units(shares):
     program = story.model(THREE, shares=shares)
@@ -144,6 +145,7 @@ def test_without_covariates_it_is_the_conjugate_posterior_of_all_units(shares):
     proportional(program, closed, points)
 
 
+@pytest.mark.slow
 def test_units_as_groups_are_the_hierarchical_story():
     counts = TABLE.drop_vars(["age", "scanner", "site"])
     mine, other = (
@@ -182,6 +184,7 @@ def test_simulated_truths_follow_the_programs_prior():
             assert stats.ks_2samp(mine, other).pvalue > 1e-4, name
 
 
+@pytest.mark.slow
 def test_the_default_prior_leaves_recall_free():
     """At a covariate's mean it is uniform; two standard deviations off not much is at the ends."""
     fit = from_prior(bayescm.from_cells(tp=5, fn=5, fp=5, tn=[5] * 9, dims="u"), 4000, covariates={"x": np.arange(9)})
@@ -308,6 +311,7 @@ def test_setting_covariates_is_the_program_with_other_data(name, value):
         np.testing.assert_allclose(answer.sel({name: level}), theta.weighted(items).mean("visit"), rtol=1e-9)
 
 
+@pytest.mark.slow
 def test_grids_and_groups_to_come():
     fit = from_prior(TABLE, 4000, covariates=BOTH)
     grid = story.at(fit, {"age": [45, 60], "scanner": ["old", "new"], "site": None}, random_seed=1)["posterior"][

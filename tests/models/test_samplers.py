@@ -27,6 +27,7 @@ def holds_its_program(fit):
     assert fit.posterior.attrs["sampling_time"] > 0
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("interpreted")
 def test_sequential_monte_carlo():
     fit = bayescm.posterior(TABLE, sampler="smc", chains=2, draws=60, cores=1, **COMMON)

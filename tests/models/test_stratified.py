@@ -37,6 +37,7 @@ def test_draws_of_every_group_are_dirichlets(name):
     assert bayescm.inference.choose(AUDITS[name]).method == "exact"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("of", ["process", "population", "items"])
 def test_truths_of_the_prior_are_where_their_posteriors_say(of):
     found = bayescm.calibration.sbc(
@@ -47,6 +48,7 @@ def test_truths_of_the_prior_are_where_their_posteriors_say(of):
         assert stats.kstest(values, "uniform").pvalue > 1e-4, name
 
 
+@pytest.mark.slow
 def test_a_wrong_share_is_seen_by_calibration():
     """Checked items taken for a sample of all: what the model is there to mend."""
     rng, story = np.random.default_rng(1), models.load("stratified")

@@ -65,6 +65,7 @@ def test_one_case_less_is_not_enough(settings, method):
     assert int(found.n_items) == int(found.cases) + int(found.controls)
 
 
+@pytest.mark.slow
 def test_the_planned_test_finds_the_difference_as_often_as_stated():
     rng = np.random.default_rng(1)
     shifts = np.sqrt(2) * stats.norm.ppf([0.85, 0.75])

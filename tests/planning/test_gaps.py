@@ -34,6 +34,7 @@ def of_the_same_items(rng, only_first, only_second, others, n):
     return ((better > 0.975) & first | (better < 0.025) & ~first).mean()
 
 
+@pytest.mark.slow
 def test_of_the_same_items():
     plan = bayescm.planning.sample_size_to_compare(bayescm.compare_systems(TRUE, {"a": A, "b": B}))
     assert {name: plan.attrs[name] for name in ("gap", "design", "first", "second")} == {
@@ -90,6 +91,7 @@ def test_equal_systems_of_a_pilot_take_many_items_not_an_error():
     assert tie.n_items > plan.n_items
 
 
+@pytest.mark.slow
 def test_of_a_board_its_two_best():
     board = bayescm.leaderboard({"b": 0.8, "a": 0.9, "c": 0.7}, n_items=[100, 120, 110], prior="laplace")
     plan = bayescm.planning.sample_size_to_compare(board, prior="laplace")

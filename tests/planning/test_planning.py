@@ -185,6 +185,7 @@ def brute(test, n):
     return np.concatenate(widths, axis=1), np.concatenate(chances)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("prevalence", "fixed", "close"), [(KNOWN, True, 3e-3), (KNOWN, False, 0.02), (Rate(3.0, 7.0), False, 0.02)]
 )
@@ -299,6 +300,7 @@ def seen(n, first, second, sure):
     return chances[0] @ np.where(better > sure, truly, np.where(better < 1 - sure, 1 - truly, 0)) @ chances[1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rates", [(Rate(0.0, 0.0, 0.85), Rate(0.0, 0.0, 0.6)), (Rate(9.0, 3.0), Rate(6.0, 5.0))])
 def test_independent_comparisons_against_all_outcomes(rates):
     for n in (1, 40):
@@ -330,6 +332,7 @@ def test_verdicts_for_the_worse_of_a_pair_do_not_count(part):
     assert contests.Together(share, part, 1.0, 0.975).right(n) == pytest.approx(total, abs=1e-5)
 
 
+@pytest.mark.slow
 def test_sizes_of_comparisons():
     own = bayescm.planning.sample_size_to_compare(0.9, 0.75)
     n = int(own.n_items)
@@ -384,6 +387,7 @@ def test_error_rates_of_plans_against_all_outcomes():
     assert max(same) <= 0.0505
 
 
+@pytest.mark.slow
 def test_a_smaller_error_rate_takes_a_higher_level():
     few = bayescm.planning.sample_size_to_compare(0.6, 0.4, discordance=1.0, ci_prob=0.8)
     assert few.error_rate <= 0.202

@@ -47,6 +47,7 @@ def test_a_known_prevalence_is_that_of_summary():
     assert found["interval"].dims == ("system", "prevalence", "metric", "ci_bound")
 
 
+@pytest.mark.slow
 def test_an_uncertain_prevalence_is_averaged_over():
     found = bayescm.planning.at_prevalences(FEW, ["precision", "npv"], (3, 17))
     p = stats.beta(3, 17).ppf((np.arange(400) + 0.5) / 400)

@@ -96,6 +96,7 @@ def test_a_nomogram_crosses_its_scales_at_likelihood_ratios_and_predictive_value
         plt.close(ax.figure)
 
 
+@pytest.mark.slow
 def test_a_nomogram_of_a_perfect_and_of_an_empty_table_stays_on_its_scales():
     for cells in ((30, 0, 0, 200), (0, 0, 0, 0), (0, 9, 9, 0), (10**9, 0, 0, 10**9)):
         counts = bayescm.from_cells(**dict(zip(("tp", "fn", "fp", "tn"), cells, strict=True)))

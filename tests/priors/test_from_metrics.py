@@ -64,6 +64,7 @@ def test_which_triples_determine_the_cells():
         bayescm.priors.prior_from_metrics(recall=0.6, precision=0.6, f1=0.6, n_items=1)
 
 
+@pytest.mark.slow
 @examples(max_examples=20)
 @given(triple=st.sampled_from(TRIPLES).filter(_determined), rates=st.tuples(inside, inside, inside))
 def test_every_triple_finds_the_table_again(triple, rates):
@@ -78,6 +79,7 @@ def test_every_triple_finds_the_table_again(triple, rates):
         np.testing.assert_allclose([*stated(found, triple).values()], values, rtol=1e-7, atol=1e-9)
 
 
+@pytest.mark.slow
 @examples(max_examples=20)
 @given(
     triple=st.sampled_from(LINEAR).filter(_determined),
@@ -196,6 +198,7 @@ def test_every_small_table_is_found_again():
             np.testing.assert_allclose(found.difference, 0, atol=1e-12)
 
 
+@pytest.mark.slow
 @examples(max_examples=15, phases=(Phase.generate,))
 @given(
     cells=st.tuples(*[st.integers(0, 60)] * 4).filter(lambda c: sum(c) > 0 and c[0] + c[1] > 0 and c[3] > 0),

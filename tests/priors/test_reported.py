@@ -96,6 +96,7 @@ def test_what_no_matrix_has_is_impossible():
     assert none > 40
 
 
+@pytest.mark.slow
 def test_numbers_at_odds_and_what_the_others_leave():
     paper = bayescm.from_reported(precision=0.85, recall=0.81, f1=0.90, n_items=1000)
     assert paper.attrs["verdict"] == "impossible"
@@ -142,6 +143,7 @@ def test_unique_matrix_answers_as_itself():
         assert (got.method == "exact").all()
 
 
+@pytest.mark.slow
 def test_mixture_is_the_posterior_of_the_cells_given_that_they_fit():
     """By simulation: cells from the prior, items from the cells, kept where the printed numbers come out."""
     paper = bayescm.from_reported(precision=0.75, recall=0.6, n_items=20)

@@ -107,6 +107,7 @@ def test_a_pr_area_against_a_fine_count_of_points():
         assert found.area.sel(level=level).item() == pytest.approx(counted, rel=3e-3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("space", ["pr", "roc"])
 @pytest.mark.parametrize("method", ["wilks", "credible", "ellipse", "exact"])
 def test_a_finer_grid_changes_little(method, space):

@@ -178,6 +178,7 @@ def test_levels_as_random_variables(space, items, point):
 cell = st.integers(0, 400)
 
 
+@pytest.mark.slow
 @both
 @given(cells=st.tuples(cell, cell, cell, cell), point=st.tuples(inner, inner))
 def test_exchanged_names(space, cells, point):

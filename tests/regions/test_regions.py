@@ -221,6 +221,7 @@ def test_relative_belief_has_the_posterior_mass(space, table, prior):
     np.testing.assert_allclose(found, [belief(*factors, limit) for limit in q], atol=1e-6)
 
 
+@pytest.mark.slow
 def test_relative_belief_agrees_with_draws():
     rng = np.random.default_rng(2)
     for cells in ([9, 0, 4, 2], [201, 55, 41, 203]):
@@ -438,6 +439,7 @@ def test_edges_that_counts_exclude_have_level_one():
 # ------------------------------------------------------------------------------------------- shapes, threads, words
 
 
+@pytest.mark.slow
 def test_numbers_do_not_depend_on_threads(monkeypatch):
     rng = np.random.default_rng(3)
     y = rng.integers(0, 2, 200)

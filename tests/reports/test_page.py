@@ -82,6 +82,7 @@ def test_a_page_begins_with_the_answer_and_ends_with_its_references(name, tmp_pa
     assert re.search(r"Sources: .*\b(19|20)\d\d\b", page[page.index(heads[-1]) :])
 
 
+@pytest.mark.slow
 @each_result
 @pytest.mark.skipif(files._program(".pdf") is None, reason="no browser")
 def test_it_prints_on_two_sheets(name, tmp_path):

@@ -121,6 +121,7 @@ def pictures(counts, classes):
     }  # fmt: skip
 
 
+@pytest.mark.slow
 def test_pictures_draw_names_as_they_are_written(counts, classes):
     for what, draw in pictures(counts, classes).items():
         figure, ax = plt.subplots()
