@@ -140,7 +140,7 @@ class MetricDistribution:
         return self._over(x, "x", "sf")
 
     def error(self, x: ArrayLike | xr.DataArray) -> xr.DataArray:
-        """Return an upper estimate of the relative error of cdf and sf at x; 0 for a closed form."""
+        """Return an upper estimate of the relative error of cdf and sf above 1e-30; 0 for a closed form."""
         return self._over(x, "x", "error")
 
     def ppf(self, q: ArrayLike | xr.DataArray) -> xr.DataArray:

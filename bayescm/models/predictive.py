@@ -57,8 +57,7 @@ def log_likelihood(drawn: xr.Dataset | xr.DataTree, program: Any) -> xr.Dataset:
     counts = observed(program)[seen.name]
     _, p = seen.owner.op.dist_params(seen.owner)
     (cells,) = _at_draws(program.free_RVs, [p + np.zeros(counts.shape)], posterior)
-    coords = {dim: posterior[dim] for dim in (CHAIN, DRAW)}
-    return of_items(xr.DataArray(cells, dims=(CHAIN, DRAW, *counts.dims), coords=coords), counts)
+    return of_items(_labelled(program, {seen.name: cells}, posterior)[seen.name], counts)
 
 
 def _log_density(program: Any, of: list[Any], posterior: xr.Dataset) -> xr.Dataset:
@@ -68,8 +67,10 @@ def _log_density(program: Any, of: list[Any], posterior: xr.Dataset) -> xr.Datas
     plain = remove_value_transforms(program)  # draws are of the variables themselves
     densities = plain.logp(vars=[plain[rv.name] for rv in of], sum=False)
     values = _at_draws([plain.rvs_to_values[rv] for rv in plain.free_RVs], densities, posterior)
-    found = _labelled(program, {rv.name: value for rv, value in zip(of, values, strict=True)}, posterior)
-    return found.assign_coords({dim: np.arange(n) for dim, n in found.sizes.items() if dim not in found.coords})
+    labelled = _labelled(program, {rv.name: value for rv, value in zip(of, values, strict=True)}, posterior)
+    return labelled.assign_coords(
+        {dim: np.arange(n) for dim, n in labelled.sizes.items() if dim not in labelled.coords}
+    )
 
 
 def _at_draws(inputs: list[Any], outputs: list[Any], posterior: xr.Dataset) -> list[np.ndarray]:
@@ -83,14 +84,14 @@ def _at_draws(inputs: list[Any], outputs: list[Any], posterior: xr.Dataset) -> l
     stacked = {v: v.type.clone(shape=(None, *v.type.shape))(v.name) for v in inputs}
     of_all = vectorize_graph(outputs, stacked)
     evaluate = evaluation([*stacked.values()], of_all, mode="FAST_COMPILE", on_unused_input="ignore")
-    shape = posterior.sizes[CHAIN], posterior.sizes[DRAW]
     given = [posterior[v.name].transpose(CHAIN, DRAW, ...).values.astype(v.dtype) for v in inputs]
     values = evaluate(*(value.reshape(-1, *value.shape[2:]) for value in given))
-    found = []
-    for value, of_one in zip(values, outputs, strict=True):
-        inner = value.shape[value.ndim - of_one.ndim :]  # what depends on no variable has no leading axis
-        found.append(np.broadcast_to(value, (shape[0] * shape[1], *inner)).reshape(*shape, *inner))
-    return found
+    chains, draws = posterior.sizes[CHAIN], posterior.sizes[DRAW]
+    inner = [value.shape[value.ndim - one.ndim :] for value, one in zip(values, outputs, strict=True)]
+    return [  # what depends on no variable has no leading axis
+        np.broadcast_to(value, (chains * draws, *shape)).reshape(chains, draws, *shape)
+        for value, shape in zip(values, inner, strict=True)
+    ]
 
 
 def of_items(probabilities: xr.DataArray, counts: xr.DataArray) -> xr.Dataset:

@@ -73,7 +73,7 @@ def exact_rates(n, discordances, level):
     return told
 
 
-def exact_rows(most=2000):
+def exact_rows(most):
     """Give the rate of any false verdict, of one task and, with all items asked besides, of any of several tasks."""
     for tasks, n in (
         (1, 50),
@@ -139,7 +139,7 @@ NAMES = ("about", "tasks", "unit", "items", "tests", "better", "worse", "verdict
 
 def main(quick):
     """Enumerate what can be, make the tests, and write both tables."""
-    exact = list(exact_rows(500 if quick else 2000))
+    exact = list(exact_rows(most=500 if quick else 2000))
     assert max(row["rate"] for row in exact) <= 0.05
     if not quick:
         with (HERE / "gates_exact.csv").open("w", newline="") as file:

@@ -28,6 +28,7 @@ Array = NDArray[np.float64]
 
 HERE = Path(__file__).parent
 TRIALS = (10, 20, 50, 100, 1000)
+POINTS = 4000
 LEVEL = 0.95
 ITEMS = (20, 50)
 TRUTHS = list(itertools.product((0.5, 0.1), ((0.9, 0.9), (0.7, 0.7), (0.95, 0.6))))
@@ -63,7 +64,7 @@ def coverage(method: Callable[..., tuple[Array, Array]], n: int, p: Array) -> Ar
     return np.asarray(coverage_of(lambda k: method(k, np.full(len(k), float(n))), p, n)["coverage"])
 
 
-def row(name: str, method: Callable[..., tuple[Array, Array]], n: int, points: int = 4000) -> dict[str, object]:
+def row(name: str, method: Callable[..., tuple[Array, Array]], n: int, points: int = POINTS) -> dict[str, object]:
     """Return mean coverage over p, and the lowest in the middle and anywhere, on both sides of every jump."""
     grid = (np.arange(points) + 0.5) / points
     ends = np.concatenate(method(np.arange(n + 1.0), np.full(n + 1, float(n))))
@@ -222,8 +223,8 @@ def table(rows: list[dict[str, object]]) -> str:
 if __name__ == "__main__":
     mpl.use("agg")
     quick = "--quick" in sys.argv
-    few = (TRIALS[:2], 1000) if quick else (TRIALS, 4000)
-    rows = [row(name, m, n, few[1]) for name, (_, m) in (METHODS | F1).items() for n in few[0]]
+    trials, points = (TRIALS[:2], 1000) if quick else (TRIALS, POINTS)
+    rows = [row(name, m, n, points) for name, (_, m) in (METHODS | F1).items() for n in trials]
     rates = np.linspace(0.1, 0.9, 3) if quick else np.arange(1, 100) / 100
     panels = {
         "As the thesis' program has it:\nF1 of new samples in one interval": of_f1_as_drawn(100, 100, rates, rates),

@@ -9,7 +9,9 @@ import runpy
 import sys
 from pathlib import Path
 
-os.environ["OMP_NUM_THREADS"] = os.environ["OPENBLAS_NUM_THREADS"] = "1"  # two wait for one another
+os.environ["OMP_NUM_THREADS"] = os.environ["OPENBLAS_NUM_THREADS"] = (
+    "1"  # threads of two studies on two cores wait for one another
+)
 
 import scipy.stats  # noqa: F401
 
