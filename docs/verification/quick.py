@@ -9,9 +9,8 @@ import runpy
 import sys
 from pathlib import Path
 
-os.environ["OMP_NUM_THREADS"] = os.environ["OPENBLAS_NUM_THREADS"] = (
-    "1"  # threads of two studies on two cores wait for one another
-)
+# Before NumPy is imported: where the tests keep the other cores, threads of BLAS wait for one another.
+os.environ["OMP_NUM_THREADS"] = os.environ["OPENBLAS_NUM_THREADS"] = "1"
 
 import scipy.stats  # noqa: F401
 
