@@ -61,6 +61,7 @@ def test_a_renamed_name_is_taken_with_a_warning(monkeypatch):
         assert bayescm.plot_forest is bayescm.plots.plot_forest
 
 
+@pytest.mark.slow
 def test_the_closed_form_needs_neither_pymc_nor_arviz():
     code = (
         "import bayescm, sys, json; c = bayescm.from_cells(tp=3, fn=1, fp=2, tn=4);"

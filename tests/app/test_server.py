@@ -463,6 +463,7 @@ def test_every_cache_of_the_library_is_bounded(client):
     assert all(ours[name].currsize < 100 for name in FEW & set(ours))
 
 
+@pytest.mark.slow
 def test_pictures_are_let_go(client):
     import gc
 
@@ -753,6 +754,7 @@ def test_a_column_of_units_is_what_was_sampled(client, question):
         assert np.isclose(data["interval"].sel(ci_bound="lower").values, lower).any()
 
 
+@pytest.mark.slow
 def test_printed_numbers_that_no_matrix_has_are_named_without_a_picture(client):
     form = FORMS["reported"] | {"f1": "0.90"}
     assert asked(client, "reported", form)["sentence"].startswith("Impossible")

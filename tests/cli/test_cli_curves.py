@@ -142,6 +142,7 @@ def test_two_systems_on_the_same_items(capsys, scores):
     assert [line.split()[0] for line in out.splitlines() if " 0.500 " in line] == ["score", "old"]
 
 
+@pytest.mark.slow
 def test_groups(capsys, scores):
     made = told(capsys, scores, "--group", "fold", "--metric", "f1")
     post = bayescm.curve_posterior(Y, NEW, by={"fold": FOLD}, random_seed=1)["posterior"]
@@ -247,6 +248,7 @@ def test_tables(capsys, scores):
     assert any(line.startswith("0.000") and line.endswith(" -") for line in out.splitlines())  # outside
 
 
+@pytest.mark.slow
 def test_save_and_plot(capsys, tmp_path, scores):
     nc, png = tmp_path / "tree.nc", tmp_path / "curve.png"
     code, _, err = curve(capsys, scores, "--seed", "1", "--metric", "f1", "--save", str(nc), "--plot", str(png))

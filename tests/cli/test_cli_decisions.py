@@ -378,6 +378,7 @@ def test_widths_are_those_of_the_library(capsys, tmp_path):
     assert (tmp_path / "w.png").stat().st_size > 5000
 
 
+@pytest.mark.slow
 def test_items_to_see_a_difference(capsys):
     made = told(capsys, "plan", "--difference", ".1", "--mode", ".9", "--prior", "laplace", "--assurance", ".7")
     want = bayescm.planning.sample_size_to_compare(0.9, 0.8, prior="laplace", assurance=0.7)

@@ -182,6 +182,7 @@ labels = st.one_of(
 )  # fmt: skip
 
 
+@pytest.mark.slow
 @given(labels)
 def test_columns_of_labels_keep_different_texts_apart(texts):
     (found,) = files.labels(texts)

@@ -77,6 +77,7 @@ def assert_holds(path, wanted):
         same(found[name].values, one.values, **({"rtol": 1e-12} if one.dtype.kind == "f" else {}))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("chunk", ["5", "7", "1000"])
 def test_a_zarr_store_holds_what_summary_returns(capsys, folder, chunk):
     code, out, err = run(capsys, "--metrics", "recall,f1,mcc", "--chunk", chunk, "--seed", "3")
@@ -241,6 +242,7 @@ def test_a_second_start_computes_nothing(capsys, folder, monkeypatch):
     assert content(folder / "out.zarr") == stood
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("change", "words"),
     [
@@ -291,6 +293,7 @@ def test_a_flipped_bit_of_a_result_is_noticed_when_it_is_read(capsys, folder):
         opened("out.zarr")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("output", ["out.zarr", "out.parquet"])
 def test_a_full_disk_is_said_and_what_is_done_stays(capsys, folder, output):
     counts = xr.concat([TILES] * 80, "tile").drop_vars("tile")
@@ -328,6 +331,7 @@ def test_a_negative_cell_names_its_matrices(capsys, folder):
     assert "tile 32 to 49 (counted from 0): `counts`" in err
 
 
+@pytest.mark.slow
 def test_parquet_in_and_out(capsys, folder):
     values = TILES.values
     frame = pd.DataFrame(

@@ -263,6 +263,7 @@ def test_draws_of_proportions_are_those_of_their_own_posterior():
     assert np.corrcoef(drawn["accuracy"].values.ravel(), drawn["matthews_correlation"].values.ravel())[0, 1] > 0.9
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("metric", ["accuracy", "recall"])
 def test_a_prior_means_the_same_by_its_name_and_in_numbers(metric):
     def asked(prior):
@@ -344,6 +345,7 @@ def test_independent_tests_against_scipy():
     assert np.isnan(frequentist.independent_tests((0, 1), (0, 3))).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["eti", "hdi"])
 def test_every_metric_agrees_with_its_draws(kind):
     names = None if kind == "eti" else ["recall", "f1", "lr-"]

@@ -155,6 +155,7 @@ def test_more_systems_and_classes_and_wrong_input():
     assert "tests" not in bayescm.compare_systems(by_verdict, design="independent", random_seed=1).children
 
 
+@pytest.mark.slow
 def test_a_column_names_the_strata(tmp_path, capsys):
     """Of cells, counts, rows of items and right answers, as frames and files; a dim of counts as well."""
     import pandas as pd

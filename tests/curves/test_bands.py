@@ -75,6 +75,7 @@ def polygon(y, s):
     return tuple(np.array([(s[y == c] >= cut).mean() for cut in cuts]) for c in (0, 1))
 
 
+@pytest.mark.slow
 @given(
     st.lists(st.tuples(st.booleans(), st.integers(0, 6)), min_size=3, max_size=16).filter(
         lambda rows: len({y for y, _ in rows}) == 2

@@ -72,6 +72,7 @@ def slow(df, dt, dtied, odds, fprs, tprs):
     return np.trapezoid(t, f), ap, area, tpr, under, first
 
 
+@pytest.mark.slow
 @given(
     st.lists(st.tuples(*[st.integers(0, 3)] * 3), min_size=2, max_size=8).filter(
         lambda rows: sum(r[1] for r in rows) > 0 and sum(r[0] + r[2] for r in rows) > 0
@@ -254,6 +255,7 @@ def test_each_of_several_systems_has_the_distribution_of_one():
         assert stats.ks_2samp(mine, alone).pvalue > 1e-3
 
 
+@pytest.mark.slow
 def test_the_smoothed_prior_spreads_wide_gaps_by_the_same_distribution():
     items = np.zeros(30, np.int64)
     items[[0, 29]] = 1

@@ -61,6 +61,7 @@ def test_the_variance_is_that_of_the_derivatives_in_the_weights():
     assert found["se"].sel(estimator="hand_till").item() == pytest.approx(variance**0.5, rel=1e-4)
 
 
+@pytest.mark.slow
 def test_standard_errors_and_resamples_are_those_of_repeated_samples():
     sd = np.random.default_rng(0)
     sizes = np.repeat(np.arange(3), [40, 30, 20])

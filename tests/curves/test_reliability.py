@@ -50,6 +50,7 @@ def test_intervals_of_losses_are_those_of_the_bootstrap_with_a_right_and_a_wrong
         np.testing.assert_allclose(found.sel(loss=loss), wanted, atol=0.03 * np.ptp(wanted))
 
 
+@pytest.mark.slow
 def test_losses_where_none_was_wrong_yet_or_one_in_a_hundred_is_confidently():
     held = []
     for seed in range(300):

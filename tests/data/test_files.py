@@ -65,6 +65,7 @@ def test_a_report_on_a_full_disk_leaves_what_stood_there(tmp_path, full, stood):
     assert stood is None or path.read_text() == stood
 
 
+@pytest.mark.slow
 def test_a_report_that_may_not_grow(tmp_path):
     """A limit that acts as a full disk does, midway in a file."""
     resource = pytest.importorskip("resource")

@@ -4,6 +4,7 @@ import ast
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 import bayescm
 from bayescm._kernels.dispatch import kernel
@@ -21,6 +22,7 @@ def calls_of_matrix_rng():
                 yield path.name, ast.unparse(node.args[2])
 
 
+@pytest.mark.slow
 def test_every_generator_takes_its_stream_from_the_list():
     found = list(calls_of_matrix_rng())
     assert len(found) > 10
@@ -28,6 +30,7 @@ def test_every_generator_takes_its_stream_from_the_list():
     assert not wrong, wrong
 
 
+@pytest.mark.slow
 def test_areas_and_curves_share_no_stream():
     of_file = {}
     for name, stream in calls_of_matrix_rng():

@@ -86,6 +86,7 @@ def test_the_hdi_holds_its_mass_and_is_the_shortest(a, b, prob, link):
         assert upper - lower <= np.diff(other)[0] * (1 + 1e-7) + 1e-12
 
 
+@pytest.mark.slow
 @given(concentration, concentration)
 def test_f1_moments_against_quadrature(a, b):
     if max(a, b) > 1e6:

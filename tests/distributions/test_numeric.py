@@ -47,6 +47,7 @@ def crossed(metrics, tables):
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "counts", "model", "prevalence"),
     crossed(
@@ -79,6 +80,7 @@ def test_the_metrics_of_the_table_as_functions(name, counts, model, prevalence):
     np.testing.assert_allclose(found.isf(1 - p), found.ppf(p))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("function", "counts", "model", "prevalence"),
     crossed(

@@ -51,6 +51,7 @@ def test_the_likelihood_is_scipys_integral(point):
     assert some.log_likelihood(point[None], 25)[0] == pytest.approx(sum(by_unit), abs=2e-5)
 
 
+@pytest.mark.slow
 def test_one_unit_is_dblquad():
     point = POINTS[0]
     density = joint(0, point)

@@ -191,6 +191,7 @@ def test_these_items_alone():
     assert float(wide["sd"]) > float(found["sd"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("audit", [
     bayescm.audited([[17, 1], [3, 19]], [30, 60], of="items"),
     bayescm.audited(MAP.T, [90, 80, 200, 400], of="items"),

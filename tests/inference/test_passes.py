@@ -41,6 +41,7 @@ def by_quadrature(passes, runs, k, every, x):
     return mean / whole, below / whole
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("k", "every", "x"), [(3, True, 0.3), (2, False, 0.8), (8, True, 0.2)])
 def test_the_grid_is_the_integral(k, every, x):
     passes = np.array([4, 3, 0, 4, 1, 2])
@@ -91,6 +92,7 @@ def test_systems_on_the_same_tasks_are_as_far_apart_as_their_means_are_when_all_
     assert np.mean(stated) < 0.8 * np.hypot(*np.std(means, 0))  # what is hard for one is hard for the other
 
 
+@pytest.mark.slow
 def test_a_board_and_claims_are_of_the_same_posterior():
     board = bayescm.leaderboard(PASSES, metric="pass^3", runs=4, draws=20_000, random_seed=1)
     pair = bayescm.compare_systems(PASSES, "pass^3", runs=4, draws=20_000, random_seed=1)["summary"]

@@ -85,6 +85,7 @@ def test_caelen(oracle):
         assert float(draws.std()) == pytest.approx(want[f"sd_{system}"], rel=0.01)
 
 
+@pytest.mark.slow
 def test_caelen_with_a_flat_prior(oracle):
     want = oracle("caelen.predictive1")["expected"]
     dt = bayescm.posterior(bayescm.datasets.caelen2017(), prior="laplace", metrics="mcc", draws=250_000,

@@ -169,6 +169,7 @@ def test_a_story_can_be_given_as_its_module():
     assert bayescm.calibration.sbc(module, "recall", simulations=5, random_seed=1).attrs["model"] == "three_binomial"
 
 
+@pytest.mark.slow
 def test_sbc_refuses_what_says_nothing():
     for options, words in (
         ({"method": "exakt"}, "`method`"),

@@ -255,6 +255,7 @@ def test_new_data_in_a_built_program(difference):
     assert refilled.point_logps(start) == fresh.point_logps(start)
 
 
+@pytest.mark.slow
 def test_simulation_draws_from_the_prior_of_the_program():
     import pymc as pm
 
@@ -274,6 +275,7 @@ def test_simulation_draws_from_the_prior_of_the_program():
     assert story.simulate(rng, folds=4, runs=3).sizes == {"fold": 12}
 
 
+@pytest.mark.slow
 def test_one_and_equal_data_sets():
     rng = np.random.default_rng(0)
     one = story.model(rng.normal(size=(1, 10)))

@@ -91,6 +91,7 @@ def test_draws_of_nuts_hold_what_their_program_needs(name):
     goes_on(fit, models.load(name).model(data, prior=prior))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["dirichlet_multinomial", "three_binomial"])
 @pytest.mark.parametrize("counts", [THREE, bayescm.from_cells(tp=26, fn=0, fp=2, tn=6)])
 def test_whatever_the_metrics_and_the_classes(name, counts):
@@ -102,6 +103,7 @@ def test_whatever_the_metrics_and_the_classes(name, counts):
     assert list(fit["posterior"].data_vars)[:2] == ["theta", "accuracy"]  # as before; what PyMC needs comes last
 
 
+@pytest.mark.slow
 def test_one_of_many_and_another_prevalence():
     counts = bayescm.datasets.caelen2017()
     lazy = bayescm.posterior(counts.chunk(system=1), metrics="f1", draws=100, random_seed=1)

@@ -90,6 +90,7 @@ def test_correlated_logits():
         assert got == pytest.approx(stats.multinomial.logpmf([4, 3, 2, 200], 209, cells), rel=1e-9)
 
 
+@pytest.mark.slow
 def test_prior_predictive_of_any_metric():
     dt = bayescm.inference.prior_predictive(
         ["mcc", "recall"], n_items=34, model="informative", prior=EXPERT, draws=1000, random_seed=1
@@ -117,6 +118,7 @@ def test_logit_normal_from_an_interval():
         LogitNormal(0, 0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("own", "density"),
     [

@@ -238,6 +238,7 @@ def test_known_error_is_a_one_dimensional_posterior():
     assert float(rogan_gladen(0.2, 0.85, 0.93)) == pytest.approx(mean, abs=sd / 4)
 
 
+@pytest.mark.slow
 def test_a_calibrated_label_error_is_a_prior():
     table = xr.DataArray([160, 40], dims="labeller")
     with pytest.warns(UserWarning, match="tell apart 1 of the 3"):

@@ -118,6 +118,7 @@ def test_programs_follow_the_contract(overdispersion):
         assert named <= {*story._TAKEN, *bayescm.data.schema.RESERVED, dim}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("overdispersion", ["cells", "rates"])
 def test_draws_have_the_moments_of_the_likelihood(overdispersion):
     rng = np.random.default_rng(3)

@@ -285,6 +285,7 @@ def test_a_program_without_constants_of_its_own_keeps_its_data():
     assert not predictive.constants(mine).data_vars
 
 
+@pytest.mark.slow
 @interpreted
 def test_densities_at_all_draws_at_once_are_those_of_pymc_one_by_one():
     options = {"extend_inferencedata": False, "progressbar": False}

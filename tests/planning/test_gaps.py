@@ -54,6 +54,7 @@ def test_of_the_same_items():
     assert recall.equals(again)  # whichever is named first
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("prior", ["laplace", 1.0, [[8, 2], [1, 9]]])
 def test_a_prior_gives_one_item_to_either_side_and_one_to_the_others(prior):
     found = bayescm.compare_systems(TRUE, {"a": A, "b": B})

@@ -78,6 +78,7 @@ def every(one, n):
     return one.width(k, n), np.exp(one.rate.log_pmf(k, n))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["hdi", "eti"])
 def test_widths_of_a_proportion_are_those_of_all_outcomes(kind):
     rng = np.random.default_rng(3)
@@ -123,6 +124,7 @@ def test_the_rule_of_thumb_bounds_the_worst_case():
         assert width < 2 / np.sqrt(n)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("mode", "concentration", "kind", "assurance"),
     [
@@ -147,6 +149,7 @@ def test_this_and_all_larger_numbers_reach_the_assurance(mode, concentration, ki
         assert n == len(reached) - np.argmin(reached[::-1]) + 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("mode", "concentration", "width", "assurance"),
     [(0.01, None, 0.05, 0.5), (0.05, 2000, 0.03, 0.01), (0.001, None, 0.02, 0.9)],

@@ -22,6 +22,7 @@ def test_buderer_as_in_jones_carley_and_harrison():
     assert plan.formula.equals(plan.n_items.astype(float))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("concentration", "ours"), [(10.0, 3672), (None, 1867)])
 def test_why_ours_differs_from_buderer(concentration, ours):
     found = bayescm.sample_size("recall", width=0.1, prevalence=0.1, mode=0.9, concentration=concentration)
@@ -136,6 +137,7 @@ def test_whole_tests_of_a_named_interval_by_simulation():
     assert (upper - lower <= 0.15).mean() == pytest.approx(0.95, abs=0.012)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ratio", [0.5, 3.0])
 def test_groups_of_two_sizes_by_simulation(ratio):
     plan = COMPARE(0.9, 0.8, ratio=ratio)

@@ -43,6 +43,7 @@ def test_probabilities_of_matrices_are_dirichlet_multinomial():
     assert (lattice.matrix.sum((-2, -1)) == 6).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", ["dirichlet_multinomial", "three_binomial"])
 @pytest.mark.parametrize("counts", [[[90, 4], [1, 25]], [[0, 0], [3, 9]]])
 def test_matrices_that_are_never_seen_and_proportions_change_nothing(model, counts):

@@ -386,6 +386,7 @@ def test_metric_uncertainty_refuses_what_it_cannot_draw():
         plots.plot_metric_uncertainty(many)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("plot", ["plot_dist", "plot_forest"])
 def test_arviz_draws_exact_distributions_without_draws(plot):
     import arviz as az

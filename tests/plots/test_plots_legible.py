@@ -90,6 +90,7 @@ def words_in(figure):
     return [text for text in found if text.get_visible() and text.get_text().strip()]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("given", [False, True])
 @pytest.mark.parametrize("name", CROWDED)
 def test_no_text_overlaps_another(name, given):
@@ -173,6 +174,7 @@ def test_a_share_is_that_of_its_counts():
     )  # fmt: skip
 
 
+@pytest.mark.slow
 def test_of_many_classes_the_title_says_what_the_cells_hold():
     said = {k: plots.plot_confusion_matrix(of_classes(k)) for k in (12, 30, 50)}
     assert [ax.get_title().split("\n")[-1] for ax in said.values()] == ["95% ETI", "empty: 0", "empty: 0"]

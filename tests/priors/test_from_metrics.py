@@ -93,6 +93,7 @@ def test_ratios_of_cells_have_one_solution(triple, rates, weight):
     np.testing.assert_allclose(prior / weight, cells, rtol=0, atol=1e-8)
 
 
+@pytest.mark.slow
 @examples(max_examples=20)
 @given(rates=st.tuples(inside, inside, inside))
 def test_caelens_formula(rates):

@@ -74,6 +74,7 @@ def check_all(names, n, step):
     return len(triples)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("names", TRIPLES)
 def test_some_are_every_matrix_that_fits(names):
     assert sum(check_all(names, n, 97) for n in (1, 2, 7, 19, 40)) > 70

@@ -97,6 +97,7 @@ def test_every_small_matrix_against_enumeration(space, mid_p):
 coordinate = st.fractions(0, 1, max_denominator=12)
 
 
+@pytest.mark.slow
 @both
 @pytest.mark.parametrize("mid_p", [False, True])
 @given(cells=st.tuples(*[st.integers(0, 5)] * 4), point=st.tuples(coordinate, coordinate))

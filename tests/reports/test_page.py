@@ -97,6 +97,7 @@ def program(folder, name, does):
     path.chmod(0o755)
 
 
+@pytest.mark.slow
 def test_word_by_pandoc_where_it_is(tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(ValueError, match=r"\.docx needs pandoc .* Take \.html"):
