@@ -41,13 +41,12 @@ def share_of_right(matrix):
 def crossed(metrics, tables):
     """Return each table with each metric, all but every n-th of n metrics before a release."""
     return [
-        pytest.param(metric, *table, marks=() if (i - j) % len(metrics) == 0 else pytest.mark.long)
+        pytest.param(metric, *table, marks=pytest.mark.slow if (i - j) % len(metrics) == 0 else pytest.mark.long)
         for i, metric in enumerate(metrics)
         for j, table in enumerate(tables)
     ]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "counts", "model", "prevalence"),
     crossed(
@@ -80,7 +79,6 @@ def test_the_metrics_of_the_table_as_functions(name, counts, model, prevalence):
     np.testing.assert_allclose(found.isf(1 - p), found.ppf(p))
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("function", "counts", "model", "prevalence"),
     crossed(
