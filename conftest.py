@@ -1,6 +1,8 @@
-"""For tests and doctests alike: no screen, no figure left open, and who runs what on several processors."""
+"""For tests and doctests alike: no screen, no figure left open, kernels compiled once, and who runs what."""
 
 import os
+import shutil
+import subprocess
 import sys
 from collections import Counter
 from pathlib import Path
@@ -22,6 +24,16 @@ def pytest_xdist_auto_num_workers(config):
     """Return 0 for a few files: this process; None for xdist's own answer: one worker per processor."""
     files = [Path(argument.partition("::")[0]).suffix == ".py" for argument in config.args]
     return 0 if all(files) and len(files) <= FEW else None
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_setupnodes(config):
+    """Compile the kernels into a library where there is none, before each of several processes compiles them."""
+    from bayescm._kernels.library import library
+
+    if library() is None and os.environ.get("BAYESCM_COMPILE") != "jit" and shutil.which(os.environ.get("CC", "cc")):
+        config.get_terminal_writer().line("compiling the kernels for all tests: about two minutes")
+        subprocess.run([sys.executable, "-m", "bayescm._kernels.ahead"], check=False)  # without it Numba compiles
 
 
 def pytest_collection_modifyitems(items):
