@@ -31,7 +31,8 @@ def pytest_xdist_setupnodes(config):
     """Compile the kernels into a library where there is none, before each of several processes compiles them."""
     from bayescm._kernels.library import library
 
-    if library() is None and os.environ.get("BAYESCM_COMPILE") != "jit" and shutil.which(os.environ.get("CC", "cc")):
+    can = sys.platform == "linux" and shutil.which(os.environ.get("CC", "cc"))
+    if can and os.environ.get("BAYESCM_COMPILE") != "jit" and library() is None:
         config.get_terminal_writer().line("compiling the kernels for all tests: about two minutes")
         subprocess.run([sys.executable, "-m", "bayescm._kernels.ahead"], check=False)  # without it Numba compiles
 
