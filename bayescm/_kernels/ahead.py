@@ -51,8 +51,8 @@ def build(file: Path) -> None:
     variants = PROCESSORS[platform.machine()]
     with tempfile.TemporaryDirectory() as folder, ProcessPoolExecutor() as pool:
         objects = [Path(folder, f"{variant}.o") for variant in variants]
-        emitted = pool.map(partial(_machine_code, whole.as_bitcode(), names), *zip(*variants.items(), strict=True))
-        for object_file, code in zip(objects, emitted, strict=True):
+        emit = partial(_machine_code, whole.as_bitcode(), names)
+        for object_file, code in zip(objects, pool.map(emit, variants, variants.values()), strict=True):
             object_file.write_bytes(code)
         made = Path(folder, NAME)
         options = ["-O2", "-fPIC", "-shared", "-s", "-Wl,--no-undefined", "-o", str(made)]

@@ -12,6 +12,12 @@ from scipy import special
 from bayescm.distributions.dirichlet import improper
 from bayescm.priors.concentrations import Concentrations
 
+_FEW_CELLS = 100
+"""To so many, sums over a square of cells take at most a third longer than running sums, and they compile sooner.
+
+A first fit of folds' average took 26 s of CPU, and 39 with running sums.
+"""
+
 
 class StickBreaking(Transform):  # type: ignore[misc]
     """Map probabilities (..., K) to the logits (..., K - 1) of what each takes of what those before it leave.
@@ -19,10 +25,19 @@ class StickBreaking(Transform):  # type: ignore[misc]
     Under a Dirichlet these shares are independent Betas, in any order of the cells, so the sampler's coordinates are
     independent, too, for a conjugate posterior: with PyMC's own logs of ratios to the mean the cells without items
     move all others (a posterior of nine cells, four of them zero, took 130 steps a draw; here 18).
+
+    Parameters
+    ----------
+    cells : int
+        K.
     """
 
     name = "sticks"
     ndim_supp = 1
+
+    def __init__(self, cells: int) -> None:
+        """Keep K, which variables needn't know."""
+        self.cells = cells
 
     def forward(self, value: Any, *inputs: Any) -> Any:
         """Return logits."""
@@ -31,24 +46,22 @@ class StickBreaking(Transform):  # type: ignore[misc]
 
     def backward(self, value: Any, *inputs: Any) -> Any:
         """Return probabilities."""
-        return pm.math.exp(pm.math.concatenate(_log_sticks(value), axis=-1))
+        refused, k = pm.math.log1pexp(value), self.cells
+        if k > _FEW_CELLS:
+            left = -pm.math.cumsum(refused, axis=-1)
+            return pm.math.exp(pm.math.concatenate([value + left, left[..., -1:]], axis=-1))
+        each = value[..., None, :] * np.eye(k, k - 1) - refused[..., None, :] * np.tri(k, k - 1)
+        return pm.math.exp(each.sum(axis=-1))
 
     def log_jac_det(self, value: Any, *inputs: Any) -> Any:
         """Return the log of the Jacobian's determinant: a triangle's, so a product."""
-        taken, _ = _log_sticks(value)
-        return (taken - pm.math.log1pexp(value)).sum(axis=-1)
-
-
-def _log_sticks(value: Any) -> tuple[Any, Any]:
-    """Return the log probabilities of all cells but the last, and of the last, from logits of shares."""
-    refused = -pm.math.log1pexp(value)
-    left = pm.math.cumsum(refused, axis=-1)
-    return value + left, left[..., -1:]
+        return (value - pm.math.log1pexp(value) * np.arange(self.cells, 1, -1)).sum(axis=-1)
 
 
 def dirichlet_variable(name: str, a: Any, dims: Any) -> Any:
     """Add probabilities with a Dirichlet prior, sampled by :class:`StickBreaking`."""
-    return pm.Dirichlet(name, a=a, dims=dims, default_transform=StickBreaking())
+    coords = pm.modelcontext(None).coords[dims if isinstance(dims, str) else dims[-1]]
+    return pm.Dirichlet(name, a=a, dims=dims, default_transform=StickBreaking(len(coords)))
 
 
 def items_of(counts: Any) -> Any:

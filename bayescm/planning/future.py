@@ -18,8 +18,7 @@ Array = NDArray[np.float64]
 
 _MOST_VALUES = 200_000  # of a proportion
 _FEW = 8  # posteriors
-_NO_WEIGHT = 1e-18  # of a matrix: a million of them have 1e-12
-_NEVER = 1e-20  # probability of all matrices with one number of positives and of true ones of a class
+_NO_WEIGHT = 1e-18  # of a matrix: two million of them have 2e-12
 
 
 class Lattice:
@@ -50,23 +49,17 @@ class Lattice:
     @cached_property
     def _cells(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
         """Return the place among the numbers of positives, true positives and true negatives of every matrix."""
-        negatives = self.size - self._each
-        if not 0 < len(self.of) <= _FEW:
-            return _boxes(np.zeros_like(negatives), self._each, np.zeros_like(negatives), negatives)
-        rows, right = (np.max(part, 0) for part in zip(*map(self._factors, self.of), strict=True))
-        likely = rows[:, None] * right > _NEVER
-        first, last = likely.argmax(-1), self.size - likely[..., ::-1].argmax(-1)
-        last[~likely.any(-1)] = -1
-        zero, inner, other = 0 * self._each, self._each - 1, negatives - 1
-        boxes = [
-            (np.maximum(first[0], 1), np.minimum(last[0], inner), np.maximum(first[1], 1), np.minimum(last[1], other)),
-            (zero, zero, zero, negatives),  # with an empty cell a ratio may be infinite
-            (np.maximum(self._each, 1), self._each, zero, negatives),
-            (zero + 1, inner, zero, zero),
-            (zero + 1, inner, np.maximum(negatives, 1), negatives),
-        ]
-        row, tp, tn = zip(*(_boxes(*box) for box in boxes), strict=True)
-        return np.concatenate(row), np.concatenate(tp), np.concatenate(tn)
+        rows, right = np.ones(len(self._each)), np.ones((2, len(self._each), self.size + 1))
+        if 0 < len(self.of) <= _FEW:
+            rows, right = (np.max(part, 0) for part in zip(*map(self._factors, self.of), strict=True))
+        inside = []
+        for row, p in enumerate(self._each):
+            chance = rows[row] * right[0, row, : p + 1, None] * right[1, row, : self.size - p + 1]
+            likely = chance > _NO_WEIGHT
+            likely[[0, -1]] = likely[:, [0, -1]] = True  # with an empty cell a ratio may be infinite
+            inside.append(np.nonzero(likely))
+        tp, tn = (np.concatenate(part) for part in zip(*inside, strict=True))
+        return np.repeat(np.arange(len(inside)), [len(part[0]) for part in inside]), tp, tn
 
     @property
     def _each(self) -> NDArray[np.int64]:
@@ -75,12 +68,8 @@ class Lattice:
 
     @cached_property
     def matrix(self) -> NDArray[np.int64]:
-        """Return the matrices, (n, 2, 2)."""
-        return self._of(slice(None))
-
-    def _of(self, which: slice | NDArray[np.intp]) -> NDArray[np.int64]:
-        """Return some of the matrices; the numbers of one cell lie side by side, which is fast to compute with."""
-        row, tp, tn = (part[which] for part in self._cells)
+        """Return the matrices, (n, 2, 2); the numbers of one cell lie side by side, which is fast to compute with."""
+        row, tp, tn = self._cells
         p = self._each[row]
         return np.stack([tn, self.size - p - tn, p - tp, tp]).reshape(2, 2, -1).transpose(2, 0, 1)
 
@@ -100,30 +89,12 @@ class Lattice:
         rows, (recall, specificity) = self._factors(which)
         return np.asarray(recall[row, tp] * specificity[row, tn] * rows[row])
 
-    def likely(self, weights: Array) -> tuple[NDArray[np.int64], Array]:
-        """Return the matrices, and their weights, without those of which all together have none."""
-        row, tp, tn = self._cells
-        p = self._each[row]
-        use = np.flatnonzero((weights > _NO_WEIGHT) | (tp == 0) | (tn == 0) | (tp == p) | (tn == self.size - p))
-        return self._of(use), weights[use]
-
     def dist(self, metric: Metric, weights: Array) -> Discrete:
         """Return the distribution of a metric."""
         if metric.name not in self._known:
             self._known[metric.name] = distinct(compute([metric], self.matrix)[0])
         values, group = self._known[metric.name]
         return collected(values, np.bincount(group, weights, minlength=len(values)))
-
-
-def _boxes(
-    first_tp: NDArray[np.int64], last_tp: NDArray[np.int64], first_tn: NDArray[np.int64], last_tn: NDArray[np.int64]
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """Return all places of a box in every row."""
-    wide = np.maximum(last_tn - first_tn + 1, 0)
-    sizes = np.maximum(last_tp - first_tp + 1, 0) * wide
-    row = np.repeat(np.arange(len(sizes)), sizes)
-    tp, tn = np.divmod(np.arange(sizes.sum()) - np.repeat(np.cumsum(sizes) - sizes, sizes), wide[row])
-    return row, tp + first_tp[row], tn + first_tn[row]
 
 
 def _of_trials(trials: NDArray[np.int64], most: int, a: float, b: float) -> Array:

@@ -170,9 +170,9 @@ def replicate(
     Notes
     -----
     Exact for two labels: all C(M + 3, 3) matrices of M items are enumerated, to M = 226 (two million; with fixed class
-    totals products of two); those that are never seen, of less than 1e-20, are left out. Proportions are beta-binomial
-    given their trials, which are a known number or beta-binomial too (F1 and Jaccard as well): exact to M = 1,998, and
-    of known trials to 200,000.
+    totals products of two); those of less than 1e-18 each are left out. Proportions are beta-binomial given their
+    trials, which are a known number or beta-binomial too (F1 and Jaccard as well): exact to M = 1,998, and of known
+    trials to 200,000.
 
     Caelen (2017) showed these intervals; that of the metric itself, :func:`bayescm.summary`, is shorter.
 
@@ -236,10 +236,11 @@ def _predicted(block: Block, plan: _Plan) -> dict[str, Array]:
     tests = [_second_test(one, plan) for one in seen]
     alike: dict[Any, list[int]] = {}
     for i, test in enumerate(tests):
-        alike.setdefault((test.size, int(test.kept[1]) if test.fixed else None), []).append(i)
+        together = plan.ordered or i  # those whose values must be put in order share that
+        alike.setdefault((test.size, int(test.kept[1]) if test.fixed else None, together), []).append(i)
     joint = plan.compared and block.which is None and not all(map(block.independent, plan.metrics))
     found: list[Any] = [None] * len(singles)
-    for (size, positives), places in alike.items():  # one lattice at a time: they are large
+    for (size, positives, _), places in alike.items():  # one lattice at a time: they are large
         known = [which for i in places if (which := singles[i].which) is not None]
         lattice = Lattice(size, positives, known)
         enumerated = len(known) > 0 and block.k == 2 and lattice.matrices() <= MOST_MATRICES
@@ -328,10 +329,11 @@ def _predict(one: Block, test: _Test, plan: _Plan, lattice: Lattice | None) -> _
         chance or (float(weights[_meets(claim, lattice.matrix)].sum()), 0.0)
         for claim, chance in zip(plan.claims.values(), chances, strict=True)
     ]
-    kept = lattice.likely(weights) if None in dists and not plan.ordered else None
 
     def enumerated(metric: Metric) -> Discrete | Unsorted:
-        return Unsorted.of(compute([metric], kept[0])[0], kept[1]) if kept else lattice.dist(metric, weights)
+        if plan.ordered:
+            return lattice.dist(metric, weights)
+        return Unsorted.of(compute([metric], lattice.matrix)[0], weights)
 
     known = [dist or enumerated(metric) for metric, dist in zip(plan.metrics, dists, strict=True)]
     return _One.of(known, [None] * len(known), claims, plan)

@@ -57,7 +57,7 @@ def test_nodes_of_a_piece_have_room_and_weigh_what_it_does(ends):
     assert total == pytest.approx(nodes.mass(low, high), rel=1e-9)
 
 
-@pytest.mark.slow
+@pytest.mark.long  # compiles what the library keeps inside: .ci/bounds runs it for every change of a kernel
 @given(st.lists(st.floats(-1.0, 1.0), min_size=10, max_size=10), st.floats(-0.99, 0.99), share, st.booleans())
 def test_kinks_of_any_form_have_room(entries, x, m, correlation):
     c = np.zeros((4, 4))

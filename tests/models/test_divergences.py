@@ -10,6 +10,7 @@ from divergence_cases import CASES, ZERO
 from scipy import stats
 
 import bayescm
+from bayescm.models import blocks
 from bayescm.models.blocks import StickBreaking
 
 pytestmark = pytest.mark.filterwarnings("ignore::FutureWarning", "ignore::DeprecationWarning", "ignore:Numba will use")
@@ -39,9 +40,11 @@ def test_no_table_diverges_at_the_defaults(case, seed):
 
 
 @pytest.mark.usefixtures("interpreted")
+@pytest.mark.parametrize("few", [1, 4])
 @pytest.mark.parametrize("shape", [(4,), (2, 3)])
-def test_stick_breaking_is_a_bijection_with_its_jacobian(shape):
-    change, logits = StickBreaking(), pt.tensor("x", shape=(*shape[:-1], shape[-1] - 1))
+def test_stick_breaking_is_a_bijection_with_its_jacobian(shape, few, monkeypatch):
+    monkeypatch.setattr(blocks, "_FEW_CELLS", few)
+    change, logits = StickBreaking(shape[-1]), pt.tensor("x", shape=(*shape[:-1], shape[-1] - 1))
     cells = change.backward(logits)
     flat = pt.concatenate([cells[..., :-1].ravel()])
     jacobian = pt.stack([pt.grad(flat[i], logits).ravel() for i in range(int(np.prod(logits.type.shape)))])
@@ -57,7 +60,7 @@ def test_stick_breaking_is_a_bijection_with_its_jacobian(shape):
 def test_logits_of_sticks_are_independent_betas_under_a_dirichlet():
     alpha = np.array([0.5, 26.5, 3.0, 0.5])
     with pm.Model() as program:
-        pm.Dirichlet("p", alpha, default_transform=StickBreaking())
+        pm.Dirichlet("p", alpha, default_transform=StickBreaking(len(alpha)))
     logp = program.compile_logp()
     for x in np.random.default_rng(1).normal(0, 2, (5, 3)):
         share = 1 / (1 + np.exp(-x))

@@ -17,7 +17,8 @@ pytestmark = [
     ),
     pytest.mark.usefixtures("interpreted"),
 ]  # fmt: skip
-FEW = {"sampler": "nuts", "progressbar": False, "cores": 1, "chains": 1, "tune": 40, "draws": 20}
+FEW = {"sampler": "nuts", "progressbar": False, "cores": 1, "chains": 1, "tune": 15, "draws": 10, "target_accept": 0.3}
+"""Few draws, in coarse steps: what matters is what they are of."""
 OVER = ("chain", "draw")
 THREE = bayescm.from_array([[50, 3, 2], [4, 40, 1], [0, 6, 30]], labels=["a", "b", "c"])
 BETAS = dict.fromkeys(["prevalence", "recall", "specificity"], 1)
@@ -60,14 +61,6 @@ CLOSED = [
     ("kfold", {"pooling": "average"}), ("paired", {}), ("regression", {"groups": "unit"}), ("stratified", {}),
     ("three_binomial", {}), ("three_binomial", {"prior": BETAS}),
 ]  # fmt: skip
-SLOW = (
-    "hierarchical",
-    "kfold",
-    "latent_class",
-    "overdispersed",
-    "regression",
-    "stratified",
-)  # up to 26 s each, interpreted
 
 
 def test_every_closed_form_is_here():
@@ -83,11 +76,11 @@ def test_closed_forms_hold_what_their_program_needs(name, options):
     goes_on(fit, models.load(name).model(data, **options))
 
 
-@pytest.mark.parametrize("name", [pytest.param(n, marks=[pytest.mark.slow] * (n in SLOW)) for n in models.names()])
+@pytest.mark.slow
+@pytest.mark.parametrize("name", models.names())
 def test_draws_of_nuts_hold_what_their_program_needs(name):
     data, prior = simulated(name)
-    few = FEW | {"tune": 15, "draws": 10} if name in SLOW else FEW
-    fit = bayescm.posterior(data, model=name, random_seed=1, prior=prior, **few)
+    fit = bayescm.posterior(data, model=name, random_seed=1, prior=prior, **FEW)
     goes_on(fit, models.load(name).model(data, prior=prior))
 
 
