@@ -45,11 +45,12 @@ class StickBreaking(Transform):  # type: ignore[misc]
 
     def backward(self, value: Any, *inputs: Any) -> Any:
         """Return probabilities."""
-        refused, k = pm.math.log1pexp(value), self.cells
+        refused, k = -pm.math.log1pexp(value), self.cells
         if k > _FEW_CELLS:
-            left = -pm.math.cumsum(refused, axis=-1)
+            left = pm.math.cumsum(refused, axis=-1)
             return pm.math.exp(pm.math.concatenate([value + left, left[..., -1:]], axis=-1))
-        each = value[..., None, :] * np.eye(k, k - 1) - refused[..., None, :] * np.tri(k, k - 1)
+        # each cell's own logit, but the last's, and the logs of what it and those before it leave
+        each = value[..., None, :] * np.eye(k, k - 1) + refused[..., None, :] * np.tri(k, k - 1)
         return pm.math.exp(each.sum(axis=-1))
 
     def log_jac_det(self, value: Any, *inputs: Any) -> Any:

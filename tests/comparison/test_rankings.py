@@ -147,6 +147,7 @@ def test_draws_hardly_depend_on_one_another_where_chains_are_slow():
     assert np.sqrt((best.var(0, ddof=1) / (stated**2).mean(0)).mean()) < 1.6
 
 
+@pytest.mark.slow
 def test_gibbs_agrees_with_a_grid():
     rng = np.random.default_rng(5)
     noise = rng.gumbel(size=(30, 4)) + np.log([4, 2, 2, 1])
