@@ -1,6 +1,5 @@
 """Predictive distributions: all matrices that a second test may give, with their probabilities, or draws of them."""
 
-from collections.abc import Sequence
 from functools import cached_property
 
 import numpy as np
@@ -17,28 +16,26 @@ from bayescm.priors.concentrations import Concentrations
 Array = NDArray[np.float64]
 
 _MOST_VALUES = 200_000  # of a proportion
-_FEW = 8  # posteriors
 _NO_WEIGHT = 1e-18  # of a matrix: two million of them have 2e-12
 
 
 class Lattice:
     """All matrices of two labels with `size` items, or those with fixed class totals.
 
-    Those that none of a few posteriors thinks possible are left out, but for those with an empty cell.
+    Those that a posterior thinks impossible are left out, but for those with an empty cell.
 
     Parameters
     ----------
     size : int
     positives : int, optional
         Fixed number of positives.
-    of : sequence of Concentrations
-        All posteriors that weights are asked of.
+    of : Concentrations, optional
+        That posterior.
     """
 
-    def __init__(self, size: int, positives: int | None = None, of: Sequence[Concentrations] = ()) -> None:
+    def __init__(self, size: int, positives: int | None = None, of: Concentrations | None = None) -> None:
         """Keep what says which matrices these are."""
         self.size, self.positives, self.of = size, positives, of
-        self._known: dict[str, tuple[Array, NDArray[np.intp]]] = {}
         self._weighed: dict[Concentrations, tuple[Array, Array]] = {}
 
     def matrices(self) -> int:
@@ -50,8 +47,8 @@ class Lattice:
     def _cells(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
         """Return the place among the numbers of positives, true positives and true negatives of every matrix."""
         rows, right = np.ones(len(self._each)), np.ones((2, len(self._each), self.size + 1))
-        if 0 < len(self.of) <= _FEW:
-            rows, right = (np.max(part, 0) for part in zip(*map(self._factors, self.of), strict=True))
+        if self.of is not None:
+            rows, right = self._factors(self.of)
         inside = []
         for row, p in enumerate(self._each):
             chance = rows[row] * right[0, row, : p + 1, None] * right[1, row, : self.size - p + 1]
@@ -91,9 +88,7 @@ class Lattice:
 
     def dist(self, metric: Metric, weights: Array) -> Discrete:
         """Return the distribution of a metric."""
-        if metric.name not in self._known:
-            self._known[metric.name] = distinct(compute([metric], self.matrix)[0])
-        values, group = self._known[metric.name]
+        values, group = distinct(compute([metric], self.matrix)[0])
         return collected(values, np.bincount(group, weights, minlength=len(values)))
 
 

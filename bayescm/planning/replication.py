@@ -232,21 +232,15 @@ def _sizes(systems: int | None, plan: _Plan) -> dict[str, dict[str, int]]:
 def _predicted(block: Block, plan: _Plan) -> dict[str, Array]:
     """Return the tables of a block, whose last dim is the system where systems are compared."""
     block.check(())
-    singles, seen = list(block.singles()), block.seen().reshape(-1, block.k, block.k)
-    tests = [_second_test(one, plan) for one in seen]
-    alike: dict[Any, list[int]] = {}
-    for i, test in enumerate(tests):
-        together = plan.ordered or i  # those whose values must be put in order share that
-        alike.setdefault((test.size, int(test.kept[1]) if test.fixed else None, together), []).append(i)
+    seen = block.seen().reshape(-1, block.k, block.k)
     joint = plan.compared and block.which is None and not all(map(block.independent, plan.metrics))
-    found: list[Any] = [None] * len(singles)
-    for (size, positives, _), places in alike.items():  # one lattice at a time: they are large
-        known = [which for i in places if (which := singles[i].which) is not None]
-        lattice = Lattice(size, positives, known)
-        enumerated = len(known) > 0 and block.k == 2 and lattice.matrices() <= MOST_MATRICES
-        for i in places:
-            one = _predict(singles[i], tests[i], plan, lattice if enumerated else None)
-            found[i] = one if joint else replace(one, drawn=[])
+    found = []
+    for one, counts in zip(block.singles(), seen, strict=True):
+        test = _second_test(counts, plan)
+        lattice = Lattice(test.size, int(test.kept[1]) if test.fixed else None, one.which)
+        enumerated = one.which is not None and block.k == 2 and lattice.matrices() <= MOST_MATRICES
+        predicted = _predict(one, test, plan, lattice if enumerated else None)
+        found.append(predicted if joint else replace(predicted, drawn=[]))
     tables = _statistics(found, joined(plan.metrics, block.points(plan.metrics), block.k))
     if plan.claims:
         pairs = np.reshape([one.claims for one in found], (*block.shape, len(plan.claims), 2))

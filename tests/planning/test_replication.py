@@ -49,7 +49,7 @@ def test_probabilities_of_matrices_are_dirichlet_multinomial():
 def test_matrices_that_are_never_seen_and_proportions_change_nothing(model, counts):
     which = dirichlet.posterior(np.array(counts), concentrations("jeffreys", model, 2))
     size = int(np.sum(counts))
-    whole, most = Lattice(size), Lattice(size, None, [which])
+    whole, most = Lattice(size), Lattice(size, None, which)
     assert len(most.matrix) <= whole.matrices() == len(whole.matrix)
     for metric in resolve(None, 2):
         truth = whole.dist(metric, whole.weights(which)).statistics(0.95, "hdi")
@@ -275,5 +275,5 @@ def test_values_in_any_order_are_summarised_as_sorted_ones(kind):
 
 @pytest.mark.parametrize("positives", [None, 0, 4, 9])
 def test_no_matrix_of_a_lattice_is_missing_or_there_twice(positives):
-    lattice = Lattice(9, positives, [concentrations("laplace", "dirichlet_multinomial", [0, 1])])
+    lattice = Lattice(9, positives, concentrations("laplace", "dirichlet_multinomial", [0, 1]))
     assert len(np.unique(lattice.matrix.reshape(-1, 4), axis=0)) == len(lattice.matrix) == lattice.matrices()
