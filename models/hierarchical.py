@@ -96,13 +96,15 @@ def model(counts: Any, *, prior: PriorLike = "laplace", group_scale: float = 1.0
         correlation = pm.Deterministic("correlation", 2 * pm.Beta("correlation_rescaled", 2, 2) - 1)
         standard = pm.Normal("standard", dims=(unit, RATE))
         standard_new = pm.Normal("standard_new", dims=RATE)
-        mean = pm.math.logit(pm.math.stack([mean_recall, mean_specificity]))
-        rates = pm.math.sigmoid(mean + correlated_pairs(sd, correlation, standard))
-        new = pm.math.sigmoid(mean + correlated_pairs(sd, correlation, standard_new))
-        pm.Deterministic("new_recall", new[0])
-        pm.Deterministic("new_specificity", new[1])
+        effects, new_effects = (correlated_pairs(sd, correlation, each) for each in (standard, standard_new))
+        rates = []
+        for name, mean, effect, new_effect in zip(
+            RATES, (mean_recall, mean_specificity), effects, new_effects, strict=True
+        ):
+            rates.append(pm.math.sigmoid(pm.math.logit(mean) + effect))
+            pm.Deterministic(f"new_{name}", pm.math.sigmoid(pm.math.logit(mean) + new_effect))
         prevalence = pm.Beta("prevalence", shares[1], shares[0], dims=unit)
-        cells = two_label_cells(prevalence, rates[:, 0], rates[:, 1])
+        cells = two_label_cells(prevalence, *rates)
         pm.Deterministic("theta", cells.reshape((-1, 2, 2)), dims=(unit, *MATRIX))
         pm.Multinomial("counts", n=items_of(counts_data), p=cells, observed=counts_data, dims=(unit, "cell"))
     return program

@@ -118,13 +118,13 @@ def _partial(base: Concentrations, fold: str, scale: float) -> Any:
     pm.Deterministic("theta", cells.reshape((2, 2)), dims=MATRIX)
     fold_sd = pm.HalfNormal("fold_sd", scale, dims="rate")
     correlation = pm.Deterministic("correlation", 2 * pm.Beta("correlation_share", 2, 2) - 1)
-    effect = correlated_pairs(fold_sd, correlation, pm.Normal("fold_effect", dims=(fold, "rate")))
-    new_effect = correlated_pairs(fold_sd, correlation, pm.Normal("new_effect", dims="rate"))
+    effects = correlated_pairs(fold_sd, correlation, pm.Normal("fold_effect", dims=(fold, "rate")))
+    new_effects = correlated_pairs(fold_sd, correlation, pm.Normal("new_effect", dims="rate"))
     rates = []
-    for i, (name, rate) in enumerate(zip(RATES, (recall, specificity), strict=True)):
+    for name, rate, effect, new_effect in zip(RATES, (recall, specificity), effects, new_effects, strict=True):
         logit = pm.math.logit(rate)
-        rates.append(pm.Deterministic(f"{name}_fold", pm.math.sigmoid(logit + effect[:, i]), dims=fold))
-        pm.Deterministic(f"new_{name}", pm.math.sigmoid(logit + new_effect[i]))
+        rates.append(pm.Deterministic(f"{name}_fold", pm.math.sigmoid(logit + effect), dims=fold))
+        pm.Deterministic(f"new_{name}", pm.math.sigmoid(logit + new_effect))
     return two_label_cells(prevalence + 0 * rates[0], *rates)
 
 

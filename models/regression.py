@@ -215,7 +215,7 @@ def _change(design: Design, unit: str, n_rates: int, scale: float, group_scale: 
         effect = pm.Normal(f"{name}_standard", dims=(name, RATE))
         if n_rates == 2:
             correlation = pm.Deterministic(f"{name}_correlation", 2 * pm.Beta(f"{name}_correlation_share", 2, 2) - 1)
-            effect = correlated_pairs(sd, correlation, effect)
+            effect = pm.math.stack(correlated_pairs(sd, correlation, effect), axis=-1)
         else:
             effect = sd * effect
         effect = pm.Deterministic(f"{name}_effect", effect, dims=(name, RATE))

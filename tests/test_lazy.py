@@ -193,7 +193,7 @@ def test_two_processes_of_a_cluster_say_the_same():
 def test_a_worker_that_is_killed_in_mid_run_changes_nothing():
     from distributed import Client, LocalCluster
 
-    many = bayescm.from_array(RNG.integers(0, 25, (240, 3, 3)), dims="tile")
+    many = bayescm.from_array(RNG.integers(0, 25, (120, 3, 3)), dims="tile")
     wanted = bayescm.summary(many, "f1_macro", **DRAWN)
     cluster = LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0")
     with cluster, Client(cluster) as client:

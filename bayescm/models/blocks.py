@@ -89,12 +89,10 @@ def two_label_cells(prevalence: Any, recall: Any, specificity: Any) -> Any:
     return namespace(*cells).stack(cells, axis=-1)
 
 
-def correlated_pairs(scale: Any, correlation: Any, standard: Any) -> Any:
-    """Turn independent standard normal pairs (..., 2) into pairs with two scales and a correlation."""
+def correlated_pairs(scale: Any, correlation: Any, standard: Any) -> tuple[Any, Any]:
+    """Turn independent standard normal pairs (..., 2) into two variables (...) with two scales and a correlation."""
     first, second = standard[..., 0], standard[..., 1]
-    return pm.math.stack(
-        [scale[0] * first, scale[1] * (correlation * first + pm.math.sqrt(1 - correlation**2) * second)], axis=-1
-    )
+    return scale[0] * first, scale[1] * (correlation * first + pm.math.sqrt(1 - correlation**2) * second)
 
 
 def draw_correlated_rates(

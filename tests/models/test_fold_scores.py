@@ -204,7 +204,7 @@ def few(difference):
 
 @pytest.fixture(scope="module")
 def hierarchy(few, seed):
-    return draw(story.model(few, runs=10), seed(1), draws=700)
+    return draw(story.model(few, runs=10), seed(1))
 
 
 @pytest.mark.slow

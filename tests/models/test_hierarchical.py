@@ -171,7 +171,7 @@ def both(seed, request):
         ),
         "three": TABLE,
     }[request.param]  # fmt: skip
-    return counts, draw(story.model(counts), seed(2), draws=1000)[0]
+    return counts, draw(story.model(counts), seed(2))[0]
 
 
 @pytest.mark.parametrize(

@@ -42,7 +42,7 @@ def hand_written(prevalence, sensitivity, specificity):
 
 @pytest.fixture(scope="module")
 def tuberculosis(seed):
-    return draw(STORY.model(hui_walter1980()), seed(1), draws=700)
+    return draw(STORY.model(hui_walter1980()), seed(1))
 
 
 def test_the_data_are_the_paper_s(oracle):

@@ -8,6 +8,7 @@ const LEAST_MASS = 1e-25; // of a node
 const AT_END = 1e-3; // of the width: a window that begins so close to an end begins there, where its density may be infinite
 const PLACES = [-30, -8, -3, -1, 1, 3, 8, 30]; // where a narrowest interval is looked for, in log-odds
 const KNOWN_WELL = 0.1; // standard deviation of log-odds below which an uncertain share is smooth by itself
+const MOST_NODES = 1024; // of each side of a log ratio; where more were needed, the share is cut up instead
 const SHARE = { toScale: logit, fromScale: expit, slope: (y) => expit(y) * expit(-y) };
 const RATIO = { toScale: Math.log, fromScale: Math.exp, slope: Math.exp };
 const LINE = { toScale: (x) => x, fromScale: (x) => x, slope: () => 1 };
@@ -227,8 +228,9 @@ export function uncertainPredictiveValue(own, other, [a, b]) {
   const shares = ofShare(a, b, ends);
   const narrow = Math.sqrt(1 / a + 1 / b);
   const wide = ratio.window[1] - ratio.window[0];
-  const coarse = narrow < KNOWN_WELL && wide > ends[1] - ends[0];
-  const nodes = ofRatio(ratio, coarse ? 128 : (7 * wide) / narrow);
+  const wanted = (7 * wide) / narrow; // nodes, so that none misses where the share is
+  const coarse = narrow < KNOWN_WELL && wanted > MOST_NODES;
+  const nodes = ofRatio(ratio, coarse ? 128 : wanted);
   const over = (ofRatioAt, ofShareAt) => (y) =>
     coarse ? total(shares, (t) => ofRatioAt(y - t)) : total(nodes, (w) => ofShareAt(y - w));
   return numeric({
@@ -245,7 +247,7 @@ function ofRatio(ratio, least = 128) {
   const [low, high] = ratio.window;
   const parts = low < 0 && high > 0 ? [[0, high], [0, low]] : [[low, high]];
   for (let half = 128; ; half *= 2) {
-    if (half < Math.min(least, 1024)) continue;
+    if (half < Math.min(least, MOST_NODES)) continue;
     const made = [];
     for (const [from, to] of parts) {
       for (const [left, , weight] of rule(half)) {
@@ -254,7 +256,7 @@ function ofRatio(ratio, least = 128) {
         if (mass > LEAST_MASS) made.push([w, mass]);
       }
     }
-    if (half >= 1024 || Math.abs(total(made, () => 1) - 1) < 1e-12) return made;
+    if (half >= MOST_NODES || Math.abs(total(made, () => 1) - 1) < 1e-12) return made;
   }
 }
 
