@@ -147,8 +147,9 @@ def _pymc(program: Any, seed: int, settings: dict[str, Any]) -> Any:
     if key not in kept:
         point = make_initial_point_fn(model=program, jitter_rvs=set(program.free_RVs))
         _, step = pm.init_nuts(
-            init="adapt_diag", chains=1, random_seed=[0], progressbar=False, quiet=True, model=program, **target
-        )
+            init="adapt_diag", chains=1, random_seed=[0], progressbar=False, quiet=True, model=program,
+            compile_kwargs={"trust_input": True}, **target,  # a check of each is a tenth of a step
+        )  # fmt: skip
         kept[key] = point, step, NDArray(model=program, test_point=point(0)).fn
     point, step, recorded = kept[key]
     starts = [point(s) for s in seeds]

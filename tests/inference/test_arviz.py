@@ -64,7 +64,7 @@ def test_netcdf_round_trip_is_identical(tmp_path, labels):
         {"model": "three_binomial", "prior": {"prevalence": 1, "rows": 0.5}, "prevalence": (1, 2)},
     ]
     for i, setting in enumerate(settings if labels == [0, 1] else settings[2:]):
-        dt = bayescm.posterior(counts, replicate=True, random_seed=1, draws=30, **setting)
+        dt = bayescm.posterior(counts, replicate=True, random_seed=1, draws=30, metrics=["recall", "mcc"], **setting)
         dt.to_netcdf(tmp_path / f"{i}.nc", engine="h5netcdf")
         with xr.open_datatree(tmp_path / f"{i}.nc", engine="h5netcdf") as back:
             xr.testing.assert_identical(back.load(), dt)
