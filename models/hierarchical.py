@@ -43,14 +43,13 @@ from typing import Any
 import numpy as np
 import pymc as pm
 import xarray as xr
-from scipy import special
 
 from bayescm.data import validate
 from bayescm.data.counts import from_cells
 from bayescm.data.schema import ACTUAL, MATRIX, PREDICTED, SYSTEM, flatten_cells, labels_of
-from bayescm.distributions.two_rates import PairsPosterior, TwoRates, factor_of, recall_first, spread_of
+from bayescm.distributions.two_rates import PairsPosterior, TwoRates, recall_first
 from bayescm.models.blocks import correlated_pairs, draw_correlated_rates, items_of, proper, two_label_cells
-from bayescm.models.closed_form import SAMPLE, ClosedForm, by_quadrature
+from bayescm.models.closed_form import SAMPLE, ClosedForm, Scatter, by_quadrature
 from bayescm.models.covariates import several_matrices
 from bayescm.priors.concentrations import Concentrations, PriorLike, concentrations
 
@@ -126,24 +125,19 @@ def exact(counts: Any, *, prior: PriorLike = "laplace", group_scale: float = 1.0
 
     def variables(rng: np.random.Generator, parameters: Any, logits: Any, shares: Any) -> xr.Dataset:
         """Return the program's variables of parameters (n, 5), logits (n, 2, units) and prevalences (n, units)."""
-        mean, (sd, rho) = parameters[:, :2], spread_of(parameters)
-        factor = factor_of(sd, rho)
-        standard = np.linalg.solve(factor, logits - mean[..., None])
-        new = rng.standard_normal((len(sd), 2))
-        rates = special.expit(logits)
-        future = special.expit(mean + (factor @ new[..., None])[..., 0])
+        drawn = Scatter.of(rng, parameters, logits)
         each = {
-            "mean_recall": special.expit(mean[:, 0]), "mean_specificity": special.expit(mean[:, 1]),
-            "correlation_rescaled": 0.5 * (1.0 + rho), "correlation": rho, "new_recall": future[:, 0],
-            "new_specificity": future[:, 1],
+            "mean_recall": drawn.mean[:, 0], "mean_specificity": drawn.mean[:, 1],
+            "correlation_rescaled": 0.5 * (1.0 + drawn.correlation), "correlation": drawn.correlation,
+            "new_recall": drawn.new[:, 0], "new_specificity": drawn.new[:, 1],
         }  # fmt: skip
-        theta = two_label_cells(shares, rates[:, 0], rates[:, 1]).reshape(*shares.shape, 2, 2)
+        theta = two_label_cells(shares, *drawn.rates.swapaxes(0, 1)).reshape(*shares.shape, 2, 2)
         return xr.Dataset(
             {name: (SAMPLE, value) for name, value in each.items()}
             | {
-                "sd_logit": ((SAMPLE, RATE), sd), "standard": ((SAMPLE, unit, RATE), standard.swapaxes(1, 2)),
-                "standard_new": ((SAMPLE, RATE), new), "prevalence": ((SAMPLE, unit), shares),
-                "theta": ((SAMPLE, unit, *MATRIX), theta),
+                "sd_logit": ((SAMPLE, RATE), drawn.sd), "standard_new": ((SAMPLE, RATE), drawn.standard_new),
+                "standard": ((SAMPLE, unit, RATE), drawn.standard.swapaxes(1, 2)),
+                "prevalence": ((SAMPLE, unit), shares), "theta": ((SAMPLE, unit, *MATRIX), theta),
             },
             coords=coords,
         )  # fmt: skip

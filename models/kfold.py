@@ -26,8 +26,8 @@ In symbols
                 recall and specificity are those of a typical fold; theta is built from them; new_recall and
                 new_specificity are those of one more fold. With fold_sd = 0 this is complete pooling, prior included.
 
-    The default scale of 0.5 lets a recall of .80 vary from .71 to .87 between folds one sd apart. The spread is hard to
-    sample with few folds: don't go below the default 1000 draws.
+    The default scale of 0.5 lets a recall of .80 vary from .71 to .87 between folds one sd apart. Folds are
+    the units of ``hierarchical``, with one prevalence.
 
     What the interval is for (the attr ``target``): under complete and average the mean performance of the k models
     that were fitted, on this population; under partial a typical fold of this cross-validation. The folds' training
@@ -48,6 +48,7 @@ from bayescm.data import validate
 from bayescm.data.counts import from_array
 from bayescm.data.schema import ACTUAL, CELL, MATRIX, PREDICTED, flatten_cells, labels_of
 from bayescm.distributions import dirichlet
+from bayescm.distributions.two_rates import PairsPosterior, TwoRates, recall_first
 from bayescm.models.blocks import (
     correlated_pairs,
     dirichlet_variable,
@@ -56,7 +57,7 @@ from bayescm.models.blocks import (
     proper,
     two_label_cells,
 )
-from bayescm.models.closed_form import SAMPLE, ClosedForm
+from bayescm.models.closed_form import SAMPLE, ClosedForm, Scatter, by_quadrature
 from bayescm.models.covariates import several_matrices
 from bayescm.priors.concentrations import DEFAULT_PRIOR, Concentrations, PriorLike, concentrations
 
@@ -130,12 +131,12 @@ def _partial(base: Concentrations, fold: str, scale: float) -> Any:
 
 def exact(
     counts: Any, *, pooling: str = "partial", prior: PriorLike = DEFAULT_PRIOR, fold_sd_scale: float = 0.5
-) -> ClosedForm | None:
-    """Return the closed form of complete pooling and of the average; None for partial pooling."""
+) -> ClosedForm:
+    """Return the closed form of complete pooling and of the average, and partial pooling by quadrature."""
     counts, fold = _folds(counts, pooling)
     base = concentrations(prior, "dirichlet_multinomial", labels_of(counts))
     if pooling == "partial":
-        return None
+        return _quadrature(counts, fold, proper(base), validate.number("fold_sd_scale", fold_sd_scale, 0, np.inf))
     matrices = counts.values
     complete = pooling == "complete"
     which = dirichlet.posterior(matrices.sum(0) if complete else matrices, base)
@@ -163,6 +164,34 @@ def exact(
         cells=which,
         averaged=None if complete else fold,
     )
+
+
+def _quadrature(counts: xr.DataArray, fold: str, base: Concentrations, scale: float) -> ClosedForm:
+    """Return the posterior of folds as of the units of ``hierarchical``, whose prevalence is one."""
+    table = counts.values.astype(np.float64)
+    coords = {fold: counts[fold].values, "rate": RATES, **{dim: counts[dim].values for dim in MATRIX}}
+
+    def variables(rng: np.random.Generator, parameters: Any, logits: Any, shares: Any) -> xr.Dataset:
+        """Return the program's variables of parameters (n, 5), logits (n, 2, folds) and prevalences (n, 1)."""
+        drawn, each = Scatter.of(rng, parameters, logits), {"prevalence": shares[:, 0]}
+        for i, name in enumerate(RATES):
+            each |= {name: drawn.mean[:, i], f"new_{name}": drawn.new[:, i]}
+        theta = two_label_cells(shares[:, 0], *drawn.mean.T).reshape(-1, 2, 2)
+        return xr.Dataset(
+            {name: (SAMPLE, value) for name, value in each.items()}
+            | {f"{name}_fold": ((SAMPLE, fold), drawn.rates[:, i]) for i, name in enumerate(RATES)}
+            | {
+                "correlation": (SAMPLE, drawn.correlation), "fold_sd": ((SAMPLE, "rate"), drawn.sd),
+                "correlation_share": (SAMPLE, 0.5 * (1.0 + drawn.correlation)),
+                "new_effect": ((SAMPLE, "rate"), drawn.standard_new),
+                "fold_effect": ((SAMPLE, fold, "rate"), drawn.standard.swapaxes(1, 2)),
+                "theta": ((SAMPLE, *MATRIX), theta),
+            },
+            coords=coords,
+        )  # fmt: skip
+
+    known = PairsPosterior(TwoRates.of(table), recall_first(base.rows), scale)
+    return by_quadrature(known, variables, base.shares, table.sum((0, 2))[None], flatten_cells(counts))
 
 
 def simulate(

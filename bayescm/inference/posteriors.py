@@ -103,7 +103,7 @@ def choose(
     'exact'
     >>> folds = bayescm.from_array([[[30, 5], [4, 11]], [[28, 7], [3, 12]]], dims="fold")
     >>> bayescm.inference.choose(folds, model="kfold", pooling="partial").method
-    'nuts'
+    'quadrature'
     """
     if isinstance(counts, xr.DataTree):
         return _chosen(counts)

@@ -38,6 +38,8 @@ def answer(
         )
     groups: dict[str, xr.Dataset] = {}
     if form is not None and exact:
+        if ACTUAL in getattr(bound.data, "dims", ()):
+            _check_options(bound.data.sizes[ACTUAL], metrics, prevalence)
         posterior = _closed_draws(form.draw, run.seed, Stream.POSTERIOR, run.chains, run.draws)
         groups["observed_data"] = form.observed.to_dataset(name=form.observed.name)
         if form.prior is not None:
@@ -50,7 +52,8 @@ def answer(
             groups = _further(bound.build(), posterior, run.seed, full) | groups
     else:
         with bound.compiled() as program:
-            _check_options(program, metrics, prevalence)
+            has_theta = "theta" in program.named_vars
+            _check_options(len(program.coords[ACTUAL]) if has_theta else None, metrics, prevalence)
             groups = samplers.draw(program, run)
             posterior = groups["posterior"]
             groups["observed_data"] = predictive.observed(program)
@@ -72,10 +75,9 @@ def _further(program: Any, posterior: xr.Dataset, seed: int, full: bool) -> dict
     return predictive.predictive(program, posterior, seed)
 
 
-def _check_options(program: Any, metrics: MetricsLike, prevalence: PrevalenceLike) -> None:
-    """Refuse what can't be computed before it takes time."""
-    if "theta" in program.named_vars:
-        k = len(program.coords[ACTUAL])
+def _check_options(k: int | None, metrics: MetricsLike, prevalence: PrevalenceLike) -> None:
+    """Refuse what can't be computed of `theta` with k labels, or without it, before it takes time."""
+    if k is not None:
         resolve(metrics, k)
         exchange(Concentrations(np.ones((k, k)), np.ones(k)), prevalence)
     elif metrics is not None or prevalence is not None:

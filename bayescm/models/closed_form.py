@@ -2,14 +2,15 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
+from scipy import special
 
 from bayescm.data import validate
-from bayescm.distributions.two_rates import PairsPosterior
+from bayescm.distributions.two_rates import PairsPosterior, factor_of, spread_of
 from bayescm.priors.concentrations import Concentrations
 
 Array = NDArray[np.float64]
@@ -60,6 +61,37 @@ class ClosedForm:
     has_program: bool = True
     method: str = "exact"
     doubt: str = ""
+
+
+class Scatter(NamedTuple):
+    """What programs of units that scatter about one mean name, of n draws.
+
+    Attributes
+    ----------
+    mean, sd, correlation : ndarray of shape (n, 2), (n, 2) and (n,)
+        Rates at the mean logits, and how the logits scatter.
+    rates, standard : ndarray of shape (n, 2, units)
+        Rates of each unit, and its independent standard normal effects.
+    new, standard_new : ndarray of shape (n, 2)
+        The same of the next unit.
+    """
+
+    mean: Array
+    sd: Array
+    correlation: Array
+    rates: Array
+    standard: Array
+    new: Array
+    standard_new: Array
+
+    @classmethod
+    def of(cls, rng: np.random.Generator, parameters: Array, logits: Array) -> "Scatter":
+        """Return it of parameters (n, 5) and pairs' logits (n, 2, units)."""
+        mean, (sd, rho) = parameters[:, :2, None], spread_of(parameters)
+        factor, standard_new = factor_of(sd, rho), rng.standard_normal((len(sd), 2, 1))
+        standard, new = np.linalg.solve(factor, logits - mean), special.expit(mean + factor @ standard_new)
+        whole = special.expit(mean[..., 0]), sd, rho, special.expit(logits), standard
+        return cls(*whole, new[..., 0], standard_new[..., 0])
 
 
 def by_quadrature(

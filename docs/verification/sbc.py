@@ -50,7 +50,11 @@ STUDIES: dict[str, tuple[str, dict[str, Any]]] = {
     "kfold, average": ("kfold", {"pooling": "average", "variables": TWO}),
     "kfold, partial": (
         "kfold",
-        {"folds": 5, "variables": ["recall", "specificity", "fold_sd", "correlation", "recall_fold", "f1"]},
+        {
+            "method": "nuts",  # of the program, where the default is quadrature
+            "folds": 5,
+            "variables": ["recall", "specificity", "fold_sd", "correlation", "recall_fold", "f1"],
+        },
     ),
     "informative, Betas": ("informative", {"prior": BETAS, "variables": TWO}),
     "informative": ("informative", {"prior": EXPERTS, "correlation": -0.4, "variables": ["specificity", *TWO]}),

@@ -99,5 +99,5 @@ def test_options_go_where_they_belong():
     with pytest.raises(ValueError, match="`metrics` has no"):
         bayescm.calibration.sbc("kfold", "no_such_metric", simulations=2)
     with pytest.raises(ValueError, match="no closed form"):
-        bayescm.calibration.sbc("kfold", method="exact", simulations=2)
+        bayescm.calibration.sbc("overdispersed", method="exact", simulations=2)
     assert bayescm.calibration.sbc("dirichlet_multinomial", "recall", n=7, simulations=3, random_seed=1).attrs["n"] == 7

@@ -57,7 +57,7 @@ def goes_on(fit, program):
 
 CLOSED = [
     ("binormal", {}), ("binormal", {"prior": "weak"}), ("dirichlet_multinomial", {}), ("fold_scores", {}),
-    ("hierarchical", {}), ("informative", {"prior": BETAS}), ("kfold", {"pooling": "complete"}),
+    ("hierarchical", {}), ("informative", {"prior": BETAS}), ("kfold", {"pooling": "complete"}), ("kfold", {}),
     ("kfold", {"pooling": "average"}), ("paired", {}), ("regression", {"groups": "unit"}), ("stratified", {}),
     ("three_binomial", {}), ("three_binomial", {"prior": BETAS}),
 ]  # fmt: skip
@@ -71,8 +71,9 @@ def test_every_closed_form_is_here():
 def test_closed_forms_hold_what_their_program_needs(name, options):
     data, prior = simulated(name)
     options = {"prior": prior} | options
-    sampler = "quadrature" if name in ("hierarchical", "regression") else "exact"
-    fit = bayescm.posterior(data, model=name, random_seed=1, sampler=sampler, draws=100, **options)
+    method = bayescm.inference.choose(data, model=name, **options).method
+    assert method in ("exact", "quadrature")
+    fit = bayescm.posterior(data, model=name, random_seed=1, sampler=method, draws=100, **options)
     goes_on(fit, models.load(name).model(data, **options))
 
 

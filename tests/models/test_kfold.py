@@ -60,7 +60,12 @@ def average(seed):
 @pytest.fixture(scope="module")
 def partial(seed):
     """Folds that differ."""
-    return bayescm.posterior(APART, model="kfold", metrics="recall", random_seed=seed(2), **NUTS)
+    return bayescm.posterior(APART, model="kfold", metrics="recall", random_seed=seed(2), draws=5000)
+
+
+@pytest.fixture(scope="module")
+def nuts(seed):
+    return bayescm.posterior(APART, model="kfold", metrics="recall", random_seed=seed(3), **NUTS)
 
 
 @pytest.mark.slow
@@ -112,9 +117,25 @@ def test_partial_pooling_without_spread_is_complete_pooling():
     np.testing.assert_allclose(apart, stats.multinomial.logpmf(counts, counts.sum(1), each), rtol=1e-9)
 
 
-@pytest.mark.long
+@pytest.mark.slow
+def test_quadrature_of_partial_pooling_is_nuts(partial, nuts):
+    assert partial.attrs["method"] == "quadrature"
+    hardly_diverges(nuts.sample_stats)
+    assert set(nuts.posterior.data_vars) == set(partial.posterior.data_vars)
+    for name in nuts.posterior.data_vars:
+        agree(nuts.posterior[name], partial.posterior[name])
+
+
+@pytest.mark.parametrize("folds", [APART[:1], APART[:2], 0 * APART, APART * [[0, 0], [1, 1]]])
+def test_few_folds_and_empty_ones(folds):
+    fit = bayescm.posterior(folds, model="kfold", metrics="recall", random_seed=1)
+    assert fit.attrs["method"] == "quadrature"
+    alone = bayescm.posterior(folds.sum("fold"), metrics="recall", draws=4000, random_seed=1).posterior.recall
+    assert float(fit.posterior.recall.std()) > 0.9 * float(alone.std())  # as sure as their sum at most
+    assert float(fit.posterior.recall.mean()) == pytest.approx(float(alone.mean()), abs=0.05)
+
+
 def test_folds_that_differ_tell_less_than_their_sum(partial):
-    hardly_diverges(partial.sample_stats)
     widths = {"partial": float(partial.posterior.recall.std())}
     for pooling in ("complete", "average"):
         fit = bayescm.posterior(APART, model="kfold", pooling=pooling, metrics="recall", random_seed=1)
@@ -135,5 +156,5 @@ def test_three_labels_and_bad_folds():
         bayescm.inference.choose(FOLDS, model="kfold", pooling="mean")
     with pytest.raises(ValueError, match="improper"):
         bayescm.inference.choose(FOLDS * 0, model="kfold", pooling="complete", prior="haldane")
-    assert bayescm.inference.choose(FOLDS, model="kfold").method == "nuts"
-    assert models.load("kfold").exact(FOLDS) is None
+    with pytest.raises(ValueError, match="improper"):
+        bayescm.inference.choose(FOLDS, model="kfold", prior="haldane")
