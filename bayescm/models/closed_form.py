@@ -108,12 +108,12 @@ def by_quadrature(
     ----------
     known : PairsPosterior
     variables : callable
-        Takes a generator, parameters, logits of recall and specificity (n, 2, units) and prevalences (n, units);
+        Takes a generator, parameters, logits of recall and specificity (n, 2, units) and prevalences (n, units or 1);
         returns the program's variables.
     shares : ndarray of shape (2,)
         Of the prior of each unit's prevalence, the negative class first.
     totals : ndarray of shape (units, 2)
-        Items of each class.
+        Items of each class; of all units together, (1, 2), where they have one prevalence.
     observed, constants
         As in :class:`ClosedForm`.
     """
