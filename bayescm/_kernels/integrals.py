@@ -23,11 +23,11 @@ from bayescm._kernels.nodes import FINE, NEAR, REACH, Workspace, load, mass, nod
 LEVELS = 7
 LATTICE = 1e-5  # goal down to which the lattices serve
 SURE = 1e-4  # largest difference of the lattices: it is no more than an error
-FINEST = 1e-8  # goal below which fine lattices serve, and no tail needs more than `_PLAIN` of it
+FINEST = 1e-8  # goal below which fine lattices serve, and what is below `_PLAIN` needs no digits relative to itself
 _PLAIN, _NESTED = 1e-3, 3e-7  # and the goal without them
 STEEP = 1e-2  # change of the density
 BEYOND_KINKS = 1e-4  # of a tail: more isn't left to lattices
-TINY = 1e-30  # of tails and densities below, relative digits aren't worked for: at 1e-38 they took .9 s a point
+TINY = 1e-30  # tails and densities below need no relative digits: at 1e-38 they took .9 s a point, at 1e-25 93 ms
 SOFT_LEVELS = 4  # without an answer after these, look where the integrand may jump
 
 
@@ -92,6 +92,12 @@ def _sum(total, now, change_low, change_high):
 
 
 @kernel
+def _at_least(now, least):
+    """Return what changes are compared with: the mean, but no less of the probabilities."""
+    return Mean(max(now.low, least), max(now.high, least), max(now.density, TINY), 0.0, 0.0)
+
+
+@kernel
 def _middle(event, m, mq, room, goal, reach, floor):
     """Return the mean of the inner probability over the right split, at one outer node."""
     dist, inner, inner_table = room.dists[1], room.dists[0], room.tables[0]
@@ -151,7 +157,7 @@ def distribution(x, one, goal, reach):
     event = Event(room.forms[0] - value * room.forms[1], -slope * room.forms[1], x, one.kind, one.shape)
     dist, path, cached, scratch = room.dists[2], room.paths[2], room.cached[2], room.scratch[0]
     nothing = total = rough = Mean(0.0, 0.0, 0.0, 0.0, 0.0)
-    kinks = np.empty(MOST_KINKS)
+    kinks, least = np.empty(MOST_KINKS), _PLAIN if goal < FINEST else TINY
     known = reach == NEAR and room.sizes[0] > 0 and (goal >= LATTICE or goal < FINEST)
     if known:
         low, high, density = of_lattice(x, one.kind, one.shape, room, 0)
@@ -168,7 +174,7 @@ def distribution(x, one, goal, reach):
         alike = change <= min(goal, SURE) * tail and (plain or bend <= SURE * density)
         if alike and beyond <= BEYOND_KINKS * tail:
             return low, high, density, (change + BEYOND) / tail
-        rough = Mean(low, high, density, 0.0, 0.0)
+        rough = _at_least(Mean(low, high, density, 0.0, 0.0), least)
     load(room)
     goal, reach = (_NESTED, REACH) if goal < FINEST else (goal, reach)
     for stage in range(1 if known else 0, 3):  # the first finds out how large it is, the last knows where it may jump
@@ -195,7 +201,7 @@ def distribution(x, one, goal, reach):
             if not done and stage == 1:
                 break
         if stage == 0:
-            rough = Mean(max(total.low, TINY), max(total.high, TINY), max(total.density, TINY), 0.0, 0.0)
+            rough = _at_least(total, least)
         if done and (stage > 0 or goal >= 1.0):
             break
     error = max(total.error_low / max(total.low, 1e-12), total.error_high / max(total.high, 1e-12))

@@ -171,7 +171,7 @@ def of_dists(dists: Sequence[Distribution]) -> Exact:
             first, last = np.searchsorted(nodes, knots[s, [0, -1]])
             inside = slice(first, last)
             upper[:first, column] = 1.0
-            upper[inside, column], density[inside, column] = dists[s].sf(nodes[inside]), dists[s].pdf(nodes[inside])
+            _, upper[inside, column], density[inside, column] = dists[s].on_grid(nodes[inside])
 
     return refined(knots, fill, knots[:, [0, _MEDIAN, -1]], lambda nodes, by: nodes + by)
 

@@ -121,6 +121,10 @@ class Distribution(ABC):
         """Return the same where no tail is asked for relatively, if that is sooner found."""
         return self
 
+    def on_grid(self, x: Any) -> tuple[Any, Any, Any]:
+        """Return cdf, sf and pdf at many x, none of them relatively."""
+        return self.cdf(x), self.sf(x), self.pdf(x)
+
     def interval(self, prob: float, kind: str) -> tuple[Any, Any]:
         """Return the interval of a kind, "hdi" or "eti"."""
         return self.hdi(prob)[:2] if kind == "hdi" else self.eti(prob)
@@ -177,7 +181,11 @@ class Evaluated(Summarised):
         return self._at(x, "probabilities")[..., 1]
 
     def pdf(self, x: Any) -> Any:  # noqa: D102
-        return self._at(x, "densities")[..., 2]
+        return self.on_grid(x)[2]
+
+    def on_grid(self, x: Any) -> tuple[Any, Any, Any]:  # noqa: D102
+        found = self.to_tabulate()._at(x, "densities")
+        return found[..., 0], found[..., 1], found[..., 2]
 
     def error(self, x: Any) -> Any:
         """Return the change of cdf and sf at x at the last halving, relatively."""
