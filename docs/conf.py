@@ -1,6 +1,7 @@
 """Configuration of the documentation: everything is built offline, and no page asks another host for anything."""
 
 import base64
+import functools
 import inspect
 import json
 import shutil
@@ -220,6 +221,11 @@ def _see_also(app, what, name, obj, options, lines):
         lines.extend(related.lines_of(name.removeprefix("bayescm.")))
 
 
+def _navigation_once(app, pagename, templatename, context, doctree):
+    """Keep a page's navigation: the theme renders it to see whether it is empty, and again to show it."""
+    context["toctree"] = functools.cache(context["toctree"])
+
+
 def _sources(app, exception):
     """Copy the package's sources as text, to which the pages of functions link."""
     if exception is None and app.builder.format == "html":
@@ -245,6 +251,7 @@ def _generate(app):
 def setup(app):
     app.add_html_math_renderer("mathml", (_visit_inline, None), (_visit_block, None))
     app.connect("builder-inited", _generate)
+    app.connect("html-page-context", _navigation_once, priority=400)
     app.connect("build-finished", _sources)
     app.connect("missing-reference", _elsewhere)
     app.connect("autodoc-process-docstring", _see_also, priority=400)

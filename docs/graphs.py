@@ -171,8 +171,12 @@ def _orders(nodes: dict[str, Node], steps: list[tuple[str, str]]) -> list[list[l
     height = max(node.row for node in nodes.values()) + 1
     rows = [[name for name, node in nodes.items() if node.row == row] for row in range(height)]
 
-    def cost(order):
+    @cache
+    def counted(order):
         return 1000 * _split_plates(order, nodes) + _crossings(order, steps, nodes)
+
+    def cost(order):
+        return counted(tuple(map(tuple, order)))
 
     found = {}
     for _ in range(STARTS):

@@ -228,7 +228,7 @@ def _stated(metrics: Mapping[MetricLike, float] | None, stated: Mapping[str, flo
             f"`metrics` must be finite; got {_words(found, values)}. State a rate instead, such as recall."
         )
     somewhere = np.random.default_rng(0).normal(size=(5, 3))
-    slopes = np.stack([_jacobian(lambda cells: _link(found, _values(found, cells)), x) for x in somewhere])
+    slopes = _jacobian(lambda cells: _link(found, _values(found, cells)), somewhere)
     if len(found) > 2 and np.linalg.matrix_rank(slopes, rtol=1e-7).max() < 3:
         raise ValueError(
             f"`metrics` {', '.join(metric.name for metric in found)} don't determine the cells: one follows from the "
@@ -260,9 +260,9 @@ def _cells(x: Array) -> Array:
 
 
 def _jacobian(residual: Residual, x: Array) -> Array:
-    step = _STEP * np.eye(3)
-    slopes: Array = (residual(_cells(x + step)) - residual(_cells(x - step))).T / (2 * _STEP)
-    return np.nan_to_num(slopes)
+    step, x = _STEP * np.eye(3), x[..., None, :]
+    slopes: Array = (residual(_cells(x + step)) - residual(_cells(x - step))) / (2 * _STEP)
+    return np.nan_to_num(slopes.swapaxes(-1, -2))
 
 
 def _minima(residual: Residual) -> list[tuple[float, Array]]:
