@@ -1,5 +1,6 @@
 """Shared fixtures: fixed hypothesis profile, compiled kernels, seeds of samplers, the oracle values."""
 
+import gc
 import json
 import os
 from pathlib import Path
@@ -12,8 +13,14 @@ from bayescm._kernels.dispatch import load
 
 collect_ignore = ["typed.py", "minimal.py", "first_hours.py"]  # scripts that CI runs
 os.environ.setdefault("BAYESCM_COMPILE", "1")  # whatever the cache has, tests are about machine code
+os.environ.setdefault("PYTENSOR_FLAGS", "traceback__limit=0")  # of every variable: where it was made
 settings.register_profile("ci", max_examples=60, deadline=None, derandomize=True)
 settings.load_profile("ci")
+
+
+def pytest_collection_finish():
+    """Look for no garbage among what is imported and collected by now: it stays, and there is much of it."""
+    gc.freeze()
 
 
 @pytest.fixture(scope="session")

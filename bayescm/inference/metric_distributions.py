@@ -128,7 +128,7 @@ class MetricDistribution:
         return result
 
     def pdf(self, x: ArrayLike | xr.DataArray) -> xr.DataArray:
-        """Return the density at x: to 2e-5 or better between the quantiles .01 and .99, .3% where 1e-6 lies beyond."""
+        """Return the density at x, to 2e-5 or better between the quantiles .01 and .99."""
         return self._over(x, "x", "pdf")
 
     def cdf(self, x: ArrayLike | xr.DataArray) -> xr.DataArray:
