@@ -171,7 +171,8 @@ def of_dists(dists: Sequence[Distribution]) -> Exact:
             first, last = np.searchsorted(nodes, knots[s, [0, -1]])
             inside = slice(first, last)
             upper[:first, column] = 1.0
-            _, upper[inside, column], density[inside, column] = dists[s].on_grid(nodes[inside])
+            below, density[inside, column] = dists[s].on_grid(nodes[inside])
+            upper[inside, column] = 1.0 - below
 
     return refined(knots, fill, knots[:, [0, _MEDIAN, -1]], lambda nodes, by: nodes + by)
 

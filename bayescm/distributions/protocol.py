@@ -121,9 +121,9 @@ class Distribution(ABC):
         """Return the same where no tail is asked for relatively, if that is sooner found."""
         return self
 
-    def on_grid(self, x: Any) -> tuple[Any, Any, Any]:
-        """Return cdf, sf and pdf at many x, none of them relatively."""
-        return self.cdf(x), self.sf(x), self.pdf(x)
+    def on_grid(self, x: Any) -> tuple[Any, Any]:
+        """Return cdf and pdf at many x, no tail relatively."""
+        return self.cdf(x), self.pdf(x)
 
     def interval(self, prob: float, kind: str) -> tuple[Any, Any]:
         """Return the interval of a kind, "hdi" or "eti"."""
@@ -181,11 +181,11 @@ class Evaluated(Summarised):
         return self._at(x, "probabilities")[..., 1]
 
     def pdf(self, x: Any) -> Any:  # noqa: D102
-        return self.on_grid(x)[2]
+        return self.on_grid(x)[1]
 
-    def on_grid(self, x: Any) -> tuple[Any, Any, Any]:  # noqa: D102
+    def on_grid(self, x: Any) -> tuple[Any, Any]:  # noqa: D102
         found = self.to_tabulate()._at(x, "densities")
-        return found[..., 0], found[..., 1], found[..., 2]
+        return found[..., 0], found[..., 2]
 
     def error(self, x: Any) -> Any:
         """Return the change of cdf and sf at x at the last halving, relatively."""

@@ -217,7 +217,7 @@ class MetricDistribution:
         def kernel(block: Block) -> dict[str, Any]:
             dist, shape = block.answer(self.metric), (*block.shape, *classes.values())
             grid = self._grid(dist, points)
-            cdf, _, pdf = dist.on_grid(grid)
+            cdf, pdf = dist.on_grid(grid)
             found = dist.statistics(ci_prob, ci_kind)
             found["interval"] = np.stack([np.broadcast_to(found[end], shape) for end in ("lower", "upper")], -1)
             on_grid = {"x": grid, "pdf": pdf, "cdf": cdf}

@@ -41,7 +41,7 @@ KINDS = {
 }
 ASKED = {
     "pdf", "cdf", "sf", "ppf", "isf", "mean", "median", "sd", "eti", "hdi", "interval", "statistics", "error", "side",
-    "at", "minus", "warn_undefined", "to_tabulate",
+    "at", "minus", "warn_undefined", "to_tabulate", "on_grid",
 }  # fmt: skip
 COUNTS = np.random.default_rng(2).integers(1, 30, (2, 3, 2, 2))
 OF_THREE = np.random.default_rng(3).integers(1, 30, (2, 3, 3))
@@ -82,6 +82,7 @@ def test_quantiles_and_tails_agree(dist):
 def test_the_density_is_the_slope_of_the_cdf(dist):
     low, x, high = (float(dist.ppf(p)) for p in (0.45, 0.5, 0.55))
     assert float(dist.pdf(x)) == pytest.approx(0.1 / (high - low), rel=0.15 if isinstance(dist, Draws) else 0.02)
+    np.testing.assert_allclose(np.ravel(dist.on_grid(x)), np.ravel([dist.cdf(x), dist.pdf(x)]), rtol=1e-6)
 
 
 def test_intervals_hold_what_they_should_and_the_narrowest_is_no_longer(dist):
