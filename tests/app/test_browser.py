@@ -232,7 +232,8 @@ def test_each_tab_answers_and_breaks_no_rule_of_accessibility(browser, address, 
         assert not page.wrong
 
 
-@pytest.mark.parametrize(("scheme", "size"), [("light", PHONE), ("dark", DESKTOP)], ids=["light-phone", "dark-desktop"])
+@pytest.mark.parametrize("size", [DESKTOP, PHONE], ids=["desktop", "phone"])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_no_rule_is_broken_in_the_dark_or_on_a_phone(browser, address, size, scheme):
     for where in (FILE, f"{address}/#tab=prevalences"):
         with page_of(browser, where, size, scheme) as page:
