@@ -13,7 +13,7 @@ from bayescm._kernels.dispatch import load
 
 collect_ignore = ["typed.py", "minimal.py", "first_hours.py"]  # scripts that CI runs
 os.environ.setdefault("BAYESCM_COMPILE", "1")  # whatever the cache has, tests are about machine code
-os.environ.setdefault("PYTENSOR_FLAGS", "traceback__limit=0")  # of every variable: where it was made
+os.environ.setdefault("PYTENSOR_FLAGS", "traceback__limit=0")  # else each variable keeps where it was made
 settings.register_profile("ci", max_examples=60, deadline=None, derandomize=True)
 settings.load_profile("ci")
 
