@@ -119,7 +119,7 @@ def sbc(
         raise ValueError(f"`draws` must be at least {LEAST_DRAWS}, for ranks to tell anything; got {draws}.")
     averaged = form.averaged if isinstance(form, ClosedForm) else None
     names, metrics = _wanted(variables, first)
-    cases = [_truth(module.simulate(rng, **of_simulation), names, metrics, averaged) for _ in range(count)]
+    cases = _truths([module.simulate(rng, **of_simulation) for _ in range(count)], names, metrics, averaged)
     if any(not np.isfinite(v).all() for simulated in cases[:1] for v in simulated.values.values()):
         raise ValueError("`prior` must be proper: a truth drawn from it isn't a number.")
     divergences = 0
@@ -173,11 +173,15 @@ def _theta(simulated: xr.Dataset) -> xr.DataArray:
     return theta.assign_coords({dim: np.arange(k) for dim in MATRIX if dim not in theta.coords})
 
 
-def _truth(simulated: xr.Dataset, names: list[str], metrics: list[Metric], averaged: str | None) -> _Truth:
-    values = {name: np.asarray(simulated[name].values, np.float64) for name in names}
+def _truths(worlds: list[xr.Dataset], names: list[str], metrics: list[Metric], averaged: str | None) -> list[_Truth]:
+    """Return all simulated worlds, whose metrics are measured at once."""
+    every: dict[str, Array] = {name: np.stack([one[name].values for one in worlds]).astype(float) for name in names}
     if metrics:
-        values |= {str(n): v.values for n, v in _measure(_theta(simulated), metrics, averaged).items()}
-    return _Truth(data_of(simulated), values)
+        first = _theta(worlds[0])
+        thetas = np.stack([one["theta"].transpose(*first.dims).values for one in worlds])
+        theta = xr.DataArray(thetas, dims=(DRAW, *first.dims), coords=first.coords)
+        every |= {str(name): v.values for name, v in _measure(theta, metrics, averaged).items()}
+    return [_Truth(data_of(one), {name: v[i] for name, v in every.items()}) for i, one in enumerate(worlds)]
 
 
 def _measure(theta: xr.DataArray, metrics: list[Metric], averaged: str | None) -> xr.Dataset:

@@ -271,7 +271,7 @@ def by_items(counts: xr.DataArray) -> xr.DataArray:
 def without_totals(counts: xr.DataArray) -> xr.DataArray:
     """Return the counts of the checked items as any others."""
     kept = {name: value for name, value in counts.attrs.items() if name not in (OF, BATCH, UNIT_OF_AUDIT)}
-    return counts.drop_vars(TOTALS, errors="ignore").drop_attrs().assign_attrs(kept)
+    return counts.drop_vars(TOTALS, errors="ignore").drop_attrs(deep=False).assign_attrs(kept)
 
 
 def _check_dims(totals: xr.DataArray, others: list[str]) -> None:
