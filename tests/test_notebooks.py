@@ -12,6 +12,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+import forked_kernels
 import nbformat
 import pytest
 from nbclient import NotebookClient
@@ -113,7 +114,8 @@ def executed(path, folder, *, full):
     env["BAYESCM_PAPERS_FULL"] = str(int(full))
     with tempfile.TemporaryDirectory() as sockets:  # of ports, two kernels that start at once may take the same
         channels = Config({"KernelManager": {"transport": "ipc", "ip": f"{sockets}/kernel"}})
-        NotebookClient(now, config=channels, **options).execute(env=env)
+        client = NotebookClient(now, config=channels, kernel_manager_class=forked_kernels.Kernels, **options)
+        client.execute(env=env)
     return stored, now
 
 
@@ -164,8 +166,13 @@ def test_notebook_shows_what_is_stored(path, tmp_path):
     stored, now = executed(path, tmp_path, full=False)
     code = [cell for cell in stored.cells if cell.cell_type == "code"]
     assert all(cell.execution_count for cell in code)
-    assert any("image/png" in out.get("data", {}) for cell in code for out in cell.outputs)
+    assert pictures(stored) == pictures(now) > 0
     assert differences(stored, now, full=False) == [], "python tests/test_notebooks.py stores what they show now"
+
+
+def pictures(notebook):
+    """Return how many pictures a notebook shows."""
+    return sum("image/png" in one.get("data", {}) for cell in notebook.cells for one in cell.get("outputs", ()))
 
 
 TABLE = "          mean  lower  method\nmcc      0.767  0.539  exact\nn       34,000   -1.5  draws\n"
