@@ -1,5 +1,6 @@
 """Pictures can be read: in every style, with many systems or classes, and with long names."""
 
+import functools
 import itertools
 
 import matplotlib.pyplot as plt
@@ -21,16 +22,19 @@ TWENTY = bayescm.from_cells(tp=RIGHT, fn=100 - RIGHT, fp=100 - REST, tn=REST, di
 ONE = bayescm.from_cells(tp=26, fn=2, fp=3, tn=9)
 
 
+@functools.cache
 def of_classes(k):
     table = np.random.default_rng(k).poisson(0.6, (k, k)) + np.diag(np.full(k, 80))
     return bayescm.from_array(table, labels=[f"great white shark {i}" for i in range(k)])
 
 
+@functools.cache
 def board(n):
     some = TWENTY.isel(system=slice(n))
     return bayescm.leaderboard(some, design="independent", pairwise=True, prizes=[10_000, 500], random_seed=1)
 
 
+@functools.cache
 def two():
     some = TWENTY.isel(system=slice(2))
     return bayescm.compare_systems(some, "f1", design="independent", rope=0.01, random_seed=1)
