@@ -11,6 +11,8 @@ LEFT_INSIDE, ROOT_INSIDE = range(2)
 BETA, HALF, FIRST, PREVALENCE, KNOWN, PREVALENCE_REVERSED, KNOWN_REVERSED = range(7)
 """A split: Beta of its cells; without influence; only its first cell counts; the prevalence's Beta; a known number;
 the last two for the share of the negative class."""
+DIFFERENCE, RISK_RATIO, ODDS_RATIO, SAME_ITEMS = range(4)
+"""What a score test compares: independent proportions, or those of the same items by their difference."""
 STATISTICS = ("mean", "sd", "median", "lower", "upper", "is_hdi", "error")
 
 AREAS = (

@@ -51,5 +51,6 @@ ENTRIES = {
     "roc.joint": ("rng b1 i2 i1 f2 i1 f1 f2 f1 f1 f1 Read3", ""),
     "roc.single": ("rng Ranking Steps f2 f1 f1 f1 Read2", ""),
     "roc.smoothed": ("rng i1 i1 f1 f1 f1 f1 Read2", ""),
+    "score_tests.bounds": ("i f1 f1 f1 f1 f f2", ""),
 }
 """What each kernel takes and gives."""

@@ -31,12 +31,15 @@ def table(compared: Compared, question: Question, runs: int) -> xr.Dataset:
     scores = _fold_scores(compared) if folds else []
     shares = [frequentist.proportion_of(entry, len(compared.labels)) for entry in compared.entries]
     slow = len(compared.pairs) * sum(share is not None for share in shares) <= _MOST_SLOW
-    for i, pair in enumerate(compared.pairs):
-        for j, share in enumerate(shares):
+    for j, share in enumerate(shares):
+        if share is not None and words == frequentist.INDEPENDENT:
+            values[:, j] = _of_independent(compared, share, question.ci_prob, slow)
+            continue
+        for i, pair in enumerate(compared.pairs):
             if folds:
                 values[i, j] = correlated_t(scores[j][pair[0]] - scores[j][pair[1]], runs, question.ci_prob)
             elif share is not None:
-                values[i, j] = _of_proportion(compared, pair, share, question.ci_prob, slow)
+                values[i, j] = _of_proportion(compared, pair, share, question.ci_prob)
     n, of_more = len(words), values.shape[-1] - len(more)
     dims = (COMPARISON, METRIC)
     text = {"long_name": "Confidence interval of the difference"}
@@ -100,26 +103,28 @@ def _companions(compared: Compared) -> tuple[tuple[str, ...], tuple[str, ...], d
     return frequentist.INDEPENDENT, (*frequentist.INDEPENDENT_INTERVALS, *frequentist.RATIO_INTERVALS), {}
 
 
-def _of_proportion(
-    compared: Compared, pair: tuple[int, int], share: frequentist.Proportion, ci_prob: float, slow: bool
-) -> Array:
-    """Return p-values and bounds of a proportion over actual classes."""
-    if compared.answers is not None:
-        if compared.runs > 1:
-            return frequentist.paired_t(*frequentist.scores(compared.answers, pair, share), ci_prob)
-        cells = frequentist.agreement(compared.answers, pair, share)
-        p_values = frequentist.mcnemar(cells.first, cells.second) * (1.0 if sum(cells) else np.nan)
-        return np.concatenate([p_values, *frequentist.paired_intervals(cells, ci_prob)])
-    if compared.audits:
+def _of_proportion(compared: Compared, pair: tuple[int, int], share: frequentist.Proportion, ci_prob: float) -> Array:
+    """Return p-values and bounds of a proportion over actual classes, of the same items or of strata."""
+    if compared.answers is None:
         counts = np.stack([compared.checked[system].counts for system in pair])
         return stratified.of_strata(
             counts[..., share.right].sum(-1), counts[..., share.classes, :].sum((-2, -1)), ci_prob
         )
-    k1, k2 = (float(compared.totals[system][share.right].sum()) for system in pair)
-    n1, n2 = (float(compared.totals[system][share.classes].sum()) for system in pair)
-    tested = frequentist.independent_tests((k1, k2), (n1, n2), slow=slow)
-    ratios = [score_intervals.ratio((k1, k2), (n1, n2), ci_prob, of_odds=odds) for odds in (False, True)]
-    return np.concatenate([tested, *frequentist.independent_intervals((k1, k2), (n1, n2), ci_prob), *ratios])
+    if compared.runs > 1:
+        return frequentist.paired_t(*frequentist.scores(compared.answers, pair, share), ci_prob)
+    cells = frequentist.agreement(compared.answers, pair, share)
+    p_values = frequentist.mcnemar(cells.first, cells.second) * (1.0 if sum(cells) else np.nan)
+    return np.concatenate([p_values, *frequentist.paired_intervals(cells, ci_prob)])
+
+
+def _of_independent(compared: Compared, share: frequentist.Proportion, ci_prob: float, slow: bool) -> Array:
+    """Return p-values and bounds (comparison, ...) of a proportion of items of each system's own."""
+    totals, pairs = np.asarray(compared.totals, np.float64), np.array(compared.pairs)
+    k, n = totals[:, share.right].sum(-1)[pairs], totals[:, share.classes].sum((-2, -1))[pairs]
+    tested = [frequentist.independent_tests(*given, slow=slow) for given in zip(k.tolist(), n.tolist(), strict=True)]
+    bounds = frequentist.independent_intervals(k, n, ci_prob).reshape(len(pairs), -1)
+    ratios = [score_intervals.ratio(k, n, ci_prob, of_odds=odds) for odds in (False, True)]
+    return np.concatenate([tested, bounds, *ratios], -1)
 
 
 def _fold_scores(compared: Compared) -> list[Array]:

@@ -6,7 +6,7 @@ method 10 of either.
 
 import math
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -158,10 +158,10 @@ def paired_intervals(cells: Agreement, ci_prob: float) -> list[Array]:
     return [newcombe_paired(cells, ci_prob), score_intervals.tango(cells.first, cells.second, sum(cells), ci_prob)]
 
 
-def independent_intervals(k: tuple[float, float], n: tuple[float, float], ci_prob: float) -> list[Array]:
-    """Return the intervals of a difference of independent proportions, by the order of their names."""
-    others = (score_intervals.miettinen_nurminen, score_intervals.agresti_caffo)
-    return [interval(k, n, ci_prob) for interval in (newcombe, *others)]
+def independent_intervals(k: Any, n: Any, ci_prob: float) -> Array:
+    """Return the intervals (..., interval, 2) of a difference of shares k / n (..., 2), by the order of their names."""
+    made = (newcombe, score_intervals.miettinen_nurminen, score_intervals.agresti_caffo)
+    return np.stack([interval(k, n, ci_prob) for interval in made], -2)
 
 
 def newcombe_paired(cells: Agreement, ci_prob: float) -> Array:
@@ -174,23 +174,24 @@ def newcombe_paired(cells: Agreement, ci_prob: float) -> Array:
     excess = both * none - first * second
     excess = max(excess - n / 2.0, 0.0) if excess > 0 else excess  # the correction for continuity of method 10
     correlation = excess / np.sqrt(margins) if margins else 0.0
-    return _hybrid(both + first, n, both + second, n, ci_prob, correlation)
+    return _hybrid(np.array([both + first, both + second]), np.array([n, n]), ci_prob, correlation)
 
 
-def newcombe(k: tuple[float, float], n: tuple[float, float], ci_prob: float) -> Array:
-    """Return the hybrid score interval of a difference of independent proportions."""
-    return _hybrid(k[0], n[0], k[1], n[1], ci_prob, 0.0) if min(n) > 0 else np.full(2, np.nan)
+def newcombe(k: Any, n: Any, ci_prob: float) -> Array:
+    """Return the hybrid score interval (..., 2) of a difference of independent shares k / n (..., 2)."""
+    k, n = np.broadcast_arrays(np.asarray(k, np.float64), np.asarray(n, np.float64))
+    return np.where(n.min(-1, keepdims=True) > 0, _hybrid(k, np.maximum(n, 1.0), ci_prob, 0.0), np.nan)
 
 
-def _hybrid(k1: float, n1: float, k2: float, n2: float, ci_prob: float, correlation: float) -> Array:
-    """Add the distances of Wilson's bounds from the shares by squares."""
-    (l1, u1), (l2, u2) = (proportions.wilson(k, n, ci_prob) for k, n in ((k1, n1), (k2, n2)))
-    p1, p2 = k1 / n1, k2 / n2
+def _hybrid(k: Array, n: Array, ci_prob: float, correlation: float) -> Array:
+    """Add the distances of Wilson's bounds from the shares (..., 2) by squares."""
+    lower, upper = proportions.wilson(k, n, ci_prob)
+    (p1, p2), (l1, l2), (u1, u2) = (np.moveaxis(part, -1, 0) for part in (k / n, lower, upper))
 
-    def length(a: Array, b: Array) -> float:
-        return float(np.sqrt(np.maximum(a**2 - 2.0 * correlation * a * b + b**2, 0.0)))
+    def length(a: Array, b: Array) -> Array:
+        return np.asarray(np.sqrt(np.maximum(a**2 - 2.0 * correlation * a * b + b**2, 0.0)))
 
-    return np.array([p1 - p2 - length(p1 - l1, u2 - p2), p1 - p2 + length(u1 - p1, p2 - l2)])
+    return np.stack([p1 - p2 - length(p1 - l1, u2 - p2), p1 - p2 + length(u1 - p1, p2 - l2)], -1)
 
 
 def fisher_exact(k: tuple[float, float], n: tuple[float, float]) -> float:

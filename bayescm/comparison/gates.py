@@ -268,7 +268,7 @@ def _differences(
     compared = inputs.compared(evidence, None, list(rule.metrics))
     kind = Posteriors if compared.answers is None else SameItems
     posteriors = kind(compared, 4, n, seed)
-    if compared.answers is not None and all(posteriors.contrasts(entry)[0] for entry in compared.entries):
+    if compared.answers is not None and all(one for (one,) in posteriors.contrasts(compared.entries)):
         posteriors = kind(compared, 4, 100, seed)  # all is exact: draws are for nothing
     question = report.Question(rule.margin or 0.0, each, "eti", each)
     found = report.summary(posteriors, report.differences(posteriors), question).isel(comparison=0)

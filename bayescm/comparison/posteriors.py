@@ -15,7 +15,7 @@ from bayescm.data.schema import CHAIN, DRAW, MATRIX, SYSTEM
 from bayescm.distributions import Distribution
 from bayescm.distributions.contrast import TRUSTED, Contrast
 from bayescm.distributions.difference import Discordant, Independent, find_probabilities, find_quantiles
-from bayescm.distributions.quadrature import Outer
+from bayescm.distributions.quadrature import Outer, find_lines
 from bayescm.inference.blocks import Block
 from bayescm.metrics import Metric, compute
 from bayescm.metrics.passes import asked_of_runs
@@ -106,17 +106,21 @@ class Posteriors:
         order = np.min(np.broadcast_to(self.block.order(entry.metric), self.block.shape)[list(pair)])
         return bool(order > 1.0), bool(order > 2.0)
 
-    def contrasts(self, entry: Entry, x: Sequence[float] = (), p: Sequence[float] = ()) -> list[Distribution | None]:
-        """Return the exact distributions of the differences, each None where there is none.
+    def contrasts(
+        self, entries: Sequence[Entry], x: Sequence[float] = (), p: Sequence[float] = ()
+    ) -> list[list[Distribution | None]]:
+        """Return for each number the exact distributions of the pairs' differences, None where there is none.
 
-        They will be asked for probabilities at x and quantiles at p: these are worked out for all pairs at once.
+        They will be asked for probabilities at x and quantiles at p: these are worked out for all at once.
         """
-        found: list[Distribution | None] = [self._known_difference(entry, pair) for pair in self.compared.pairs]
-        rest = [i for i, dist in enumerate(found) if dist is None]
+        found: list[list[Distribution | None]]
+        found = [[self._known_difference(entry, pair) for pair in self.compared.pairs] for entry in entries]
+        rest = [(j, i) for j, row in enumerate(found) for i, dist in enumerate(row) if dist is None]
+        asked = [(entries[j], self.compared.pairs[i]) for j, i in rest]
         places = list(dict.fromkeys([0.0, *x]))
-        for i, dist in zip(rest, self._by_quadrature(entry, rest, places, p, ratio=False), strict=True):
-            found[i] = dist
-        return [None if dist is None or dist.worst >= TRUSTED else dist for dist in found]
+        for (j, i), dist in zip(rest, self._by_quadrature(asked, places, p, ratio=False), strict=True):
+            found[j][i] = dist
+        return [[None if dist is None or dist.worst >= TRUSTED else dist for dist in row] for row in found]
 
     def _known_difference(self, entry: Entry, pair: tuple[int, int]) -> Distribution | None:
         """Return the distribution of a difference that needs no quadrature."""
@@ -126,26 +130,31 @@ class Posteriors:
         found = self.block.difference(entry.metric)
         return found if found is None or entry.place is None else found.at(..., entry.place)
 
-    def ratios(self, entry: Entry, p: Sequence[float]) -> Sequence[Contrast | None]:
-        """Return the exact distributions of the ratios, each None where there is none; asked for quantiles at p."""
-        return self._by_quadrature(entry, range(len(self.compared.pairs)), [1.0], p, ratio=True)
+    def ratios(self, entries: Sequence[Entry], p: Sequence[float]) -> list[Sequence[Contrast | None]]:
+        """Return for each number the exact distributions of the pairs' ratios, None where there is none.
+
+        They will be asked for quantiles at p.
+        """
+        pairs = self.compared.pairs
+        found = self._by_quadrature([(entry, pair) for entry in entries for pair in pairs], [1.0], p, ratio=True)
+        return [found[start : start + len(pairs)] for start in range(0, len(found), len(pairs))]
 
     def _by_quadrature(
-        self, entry: Entry, which: Sequence[int], x: Sequence[float], p: Sequence[float], *, ratio: bool
+        self, asked: Sequence[tuple[Entry, tuple[int, int]]], x: Sequence[float], p: Sequence[float], *, ratio: bool
     ) -> list[Independent | None]:
         """Return those that independent distributions of both systems give, all worked out together."""
-        made: dict[int, Independent] = {}
-        if self.block.independent(entry.metric):
-            for i in which:
-                first, second = (self._side(entry, system) for system in self.compared.pairs[i])
+        sides: dict[int, tuple[Outer, Outer]] = {}
+        for i, (entry, pair) in enumerate(asked):
+            if self.block.independent(entry.metric):
+                first, second = (self._side(entry, system) for system in pair)
                 if first is not None and second is not None:
-                    made[i] = Independent(first, second, ratio)
-        if not made:
-            return [None] * len(which)
+                    sides[i] = first, second
+        find_lines([side for both in sides.values() for side in both])
+        made = {i: Independent(*both, ratio) for i, both in sides.items()}
         find_probabilities(list(made.values()), x)
         made = {i: one for i, one in made.items() if one.error(x[0]) < TRUSTED}
         find_quantiles(list(made.values()), p)
-        return [made.get(i) for i in which]
+        return [made.get(i) for i in range(len(asked))]
 
 
 @dataclass(frozen=True, eq=False)
@@ -189,13 +198,15 @@ class SameItems(Posteriors):
             raise ValueError("`data` must say which items both systems answered.")
         return self.compared.answers
 
-    def ratios(self, entry: Entry, p: Sequence[float]) -> Sequence[Contrast | None]:
+    def ratios(self, entries: Sequence[Entry], p: Sequence[float]) -> list[Sequence[Contrast | None]]:
         """Return None of each pair: there is none that is known."""
-        return [None] * len(self.compared.pairs)
+        return [[None] * len(self.compared.pairs) for _ in entries]
 
-    def contrasts(self, entry: Entry, x: Sequence[float] = (), p: Sequence[float] = ()) -> list[Distribution | None]:
+    def contrasts(
+        self, entries: Sequence[Entry], x: Sequence[float] = (), p: Sequence[float] = ()
+    ) -> list[list[Distribution | None]]:
         """Return the exact distributions of the differences of two proportions; None of other metrics."""
-        return [self._contrast(entry, pair) for pair in self.compared.pairs]
+        return [[self._contrast(entry, pair) for pair in self.compared.pairs] for entry in entries]
 
     def _contrast(self, entry: Entry, pair: tuple[int, int]) -> Distribution | None:
         own = self._got(entry, pair)

@@ -126,10 +126,13 @@ def summary(posteriors: Posteriors, drawn: xr.Dataset, question: Question) -> xr
     """Return the table of all comparisons and metrics."""
     compared = posteriors.compared
     columns: Columns = []
-    for entry in compared.entries:
-        dists = posteriors.contrasts(entry, question.ends, question.tails)
+    contrasts = posteriors.contrasts(compared.entries, question.ends, question.tails)
+    of_positive = iter(
+        posteriors.ratios([e for e in compared.entries if e.metric.lower >= 0.0], [0.5, *question.tails])
+    )
+    for entry, dists in zip(compared.entries, contrasts, strict=True):
         positive = entry.metric.lower >= 0.0
-        ratios = posteriors.ratios(entry, [0.5, *question.tails]) if positive else [None] * len(dists)
+        ratios = next(of_positive) if positive else [None] * len(dists)
         of_entry = drawn[entry.metric.name].variable.isel({} if entry.place is None else {LABEL: entry.place})
         gaps = of_entry.transpose(COMPARISON, ...).values
         by_draws = _together(

@@ -1,6 +1,6 @@
 """What somebody has becomes evidence: read once, by one table of all that can be read."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from os import PathLike
@@ -20,7 +20,7 @@ from bayescm.data.answers import (
     refuse_marks,
     refuse_numbers,
 )
-from bayescm.data.counts import check_counts, confusion_matrix, from_cells
+from bayescm.data.counts import check_counts, confusion_matrix, from_array, from_cells
 from bayescm.data.cross_validation import of_cv_results
 from bayescm.data.evidence import Evidence
 from bayescm.data.harnesses import from_logs, logs_of
@@ -421,6 +421,9 @@ def _matrices(given: Given) -> xr.DataArray | None:
 
 def _stacked(matrices: Mapping[Any, Any]) -> xr.DataArray:
     """Put matrices of several systems into one array, all in the order of the first one's labels."""
+    shapes = {np.shape(one) if isinstance(one, list | tuple | np.ndarray) else () for one in matrices.values()}
+    if len(shapes) == 1 and len(shape := shapes.pop()) == 2 and shape[0] == shape[1]:  # labelled once, not each
+        return _named(from_array(np.stack([np.asarray(one) for one in matrices.values()]), dims=SYSTEM), matrices)
     known = {name: understood(Given(one, about=COUNTS)) for name, one in matrices.items()}
     each = {name: check_counts(one.data if one else matrices[name]) for name, one in known.items()}
     (first, labels), *_others = ((name, labels_of(counts)) for name, counts in each.items())
@@ -436,7 +439,13 @@ def _stacked(matrices: Mapping[Any, Any]) -> xr.DataArray:
             raise ValueError(f"`counts` of {name!r} has a dim 'system' already; give one matrix for each system.")
         made.append(counts if of_one == labels else counts.sel(dict.fromkeys(MATRIX, labels)))
     joined: xr.DataArray = xr.concat(made, SYSTEM, join="exact").transpose(SYSTEM, ..., *MATRIX)
-    unnamed = list(each) == list(range(len(each)))
+    return _named(joined, each)
+
+
+def _named(joined: xr.DataArray, names: Iterable[Any]) -> xr.DataArray:
+    """Name the systems, unless they only are the places in a list."""
+    each = list(names)
+    unnamed = each == list(range(len(each)))
     return joined if unnamed else joined.assign_coords({SYSTEM: [str(name) for name in each]})
 
 

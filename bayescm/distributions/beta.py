@@ -93,13 +93,13 @@ class Beta(Distribution):
         return np.asarray(special.betaincc(self.a, self.b, self._back(x)))
 
     def tails(self, x: Array) -> tuple[Array, Array]:
-        """Return both, of one variable: SciPy's `betaincc` takes ten times as long as its `betainc`."""
-        at = self._back(x)
-        below = special.betainc(self.a, self.b, at)
+        """Return both: SciPy's `betaincc` takes ten times as long as its `betainc`."""
+        a, b, at = np.broadcast_arrays(self.a, self.b, self._back(x))
+        below = special.betainc(a, b, at)
         above, upper = np.asarray(1.0 - below), below > 0.5
-        above[upper] = special.betainc(self.b, self.a, 1.0 - at[upper])
+        above[upper] = special.betainc(b[upper], a[upper], 1.0 - at[upper])
         tiny = upper & (at < 1e-3)  # 1 - at would lose digits
-        above[tiny] = special.betaincc(self.a, self.b, at[tiny])
+        above[tiny] = special.betaincc(a[tiny], b[tiny], at[tiny])
         return below, above
 
     def pdf(self, x: float | Array) -> Array:

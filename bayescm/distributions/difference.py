@@ -1,6 +1,6 @@
 """Exact distributions of the difference and of the ratio of two systems' metrics."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -11,13 +11,14 @@ from scipy import special
 
 from bayescm.distributions import Beta
 from bayescm.distributions.contrast import Contrast
-from bayescm.distributions.quadrature import GOAL, LINE, Outer, mean_on_line
+from bayescm.distributions.quadrature import GOAL, LINE, Outer, mean_on_line, stacked
 
 Array = NDArray[np.float64]
 
+_TOGETHER = 256  # contrasts, whose values at the fixed nodes fill a cache of the processor
 _STEPS = 9  # at most from near a quantile to it
 _ASIDE = 0.1  # normal quantiles on either side, for a first slope
-_CLOSE = 1e-11  # normal quantiles from the one that is wanted
+_CLOSE = 1e-8  # normal quantiles from the one that is wanted, before the last step
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,7 +61,7 @@ class Independent(Contrast):
         return np.stack(inside.dist.tails(self._moved(y, x, sign))[:: int(sign)])
 
     def _normals(self, places: Array) -> Array:
-        return np.asarray(_normals([self], places[None])[0])
+        return np.asarray(_normals([self], places[None])[0][0])
 
     @property
     def lines(self) -> tuple[Array, Array]:
@@ -159,52 +160,62 @@ def find_probabilities(contrasts: Sequence[Independent], x: Sequence[float]) -> 
 
     Those for which the fixed nodes aren't enough work them out by themselves when they are asked.
     """
-    found, error = _on_line(contrasts, np.tile(x, (len(contrasts), 1)))
-    for i, j in np.argwhere(error <= GOAL).tolist():
-        one = contrasts[i]
-        one._asked[x[j]] = found[i, j] / found[i, j].sum(), float(error[i, j]) + one.first.error + one.second.error
+    for some in _in_parts(contrasts):
+        found, error = _on_line(some, np.tile(x, (len(some), 1)))
+        for i, j in np.argwhere(error <= GOAL).tolist():
+            one = some[i]
+            one._asked[x[j]] = found[i, j] / found[i, j].sum(), float(error[i, j]) + one.first.error + one.second.error
 
 
 def find_quantiles(contrasts: Sequence[Independent], p: Sequence[float]) -> None:
     """Find the quantiles of many differences, or of many ratios, at p all at once: each keeps its own."""
     wanted = special.ndtri(p)
-    if not len(contrasts) or not len(wanted):
-        return
-    for one, places in zip(contrasts, _stepwise(contrasts, wanted).tolist(), strict=True):
-        one._placed.update(zip(wanted.tolist(), places, strict=True))
+    for some in _in_parts(contrasts) if len(wanted) else ():
+        for one, places in zip(some, _stepwise(some, wanted).tolist(), strict=True):
+            one._placed.update(zip(wanted.tolist(), places, strict=True))
+
+
+def _in_parts(contrasts: Sequence[Independent]) -> Iterator[Sequence[Independent]]:
+    for start in range(0, len(contrasts), _TOGETHER):
+        yield contrasts[start : start + _TOGETHER]
 
 
 def _on_line(contrasts: Sequence[Independent], x: Array) -> tuple[Array, Array]:
     """Return the probabilities below and above places (n, m) of n contrasts, (n, m, 2), by the fixed nodes; the errors.
 
-    Those with the same distribution inside are evaluated together.
+    Those with the same distribution inside are evaluated together, and all with a Beta inside.
     """
-    alike: dict[int, list[int]] = {}
+    alike: dict[Any, list[int]] = {}
     for i, one in enumerate(contrasts):
-        alike.setdefault(id(one.order[0]), []).append(i)
+        dist = one.order[0].dist
+        alike.setdefault(dist.link if isinstance(dist, Beta) else id(dist), []).append(i)
     found, error = np.empty((*x.shape, 2)), np.empty(x.shape)
     for members in alike.values():
-        inside = contrasts[members[0]].order[0]
+        inside = stacked([contrasts[i].order[0].dist for i in members])
         line = np.array([contrasts[i].order[1].line for i in members])[:, None]
         sign = np.array([contrasts[i].order[2] for i in members])[:, None, None]
         at = x[members][..., None]
         with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
-            tails = np.stack(inside.dist.tails(contrasts[0]._moved(line, at, sign)), -2)
+            tails = np.stack(inside.tails(contrasts[0]._moved(line, at, sign)), -2)
             exchanged = sign[:, 0, 0] < 0
             tails[exchanged] = tails[exchanged][:, :, ::-1]
             found[members], error[members] = mean_on_line(tails)
     return found, error
 
 
-def _normals(contrasts: Sequence[Independent], places: Array) -> Array:
-    """Return the normal quantiles of places (n, m), of ratios logarithms, of n contrasts."""
+def _normals(contrasts: Sequence[Independent], places: Array, *, exact: bool = True) -> tuple[Array, NDArray[np.bool_]]:
+    """Return the normal quantiles of places (n, m), of ratios logarithms, of n contrasts; of which all are right.
+
+    Of those for which the fixed nodes aren't enough they are right if `exact`.
+    """
     with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
         found, error = _on_line(contrasts, np.exp(places) if contrasts[0].ratio else places)
         below, above = np.moveaxis(found, -1, 0)
         normal = np.where(below < above, special.ndtri(below), -special.ndtri(above))
-    for i, j in np.argwhere(~(error < GOAL)).tolist():
+    rough = ~(error < GOAL)
+    for i, j in np.argwhere(rough).tolist() if exact else ():
         normal[i, j] = contrasts[i]._normal(float(places[i, j]))
-    return np.asarray(normal)
+    return np.asarray(normal), ~rough.any(1) | exact
 
 
 def _nearby(lines: Array, normal: Array) -> Array:
@@ -217,12 +228,32 @@ def _nearby(lines: Array, normal: Array) -> Array:
 
 
 def _stepwise(contrasts: Sequence[Independent], wanted: Array) -> Array:
-    """Return the places (n, m) of normal quantiles (m,) by secants from close ones; NaN where few steps don't do."""
+    """Return the places (n, m) of normal quantiles (m,) by secants from close ones; NaN where few steps don't do.
+
+    On the fixed nodes; then, from there, again for those for which these aren't enough.
+    """
     lines = np.array([one.lines for one in contrasts]).swapaxes(0, 1)
     x = _nearby(lines, wanted)
     slope = (_nearby(lines, wanted + _ASIDE) - _nearby(lines, wanted - _ASIDE)) / (2.0 * _ASIDE)
+    rest = np.arange(len(contrasts))
+    for exact in (False, True):
+        if len(rest):
+            some = [contrasts[i] for i in rest.tolist()]
+            x[rest], slope[rest], right = _secants(some, wanted, x[rest], slope[rest], exact=exact)
+            rest = rest[~right]
+    return x
+
+
+def _secants(
+    contrasts: Sequence[Independent], wanted: Array, x: Array, slope: Array, *, exact: bool
+) -> tuple[Array, Array, NDArray[np.bool_]]:
+    """Return the places (n, m) of normal quantiles (m,) from x, the slopes there, and of which contrasts all are right.
+
+    The last step is taken without a look at where it leads: next to none is left by then.
+    """
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        excess = _normals(contrasts, x) - wanted
+        normal, right = _normals(contrasts, x, exact=exact)
+        excess = normal - wanted
         for _ in range(_STEPS):
             left = np.flatnonzero(~(np.abs(excess) < _CLOSE).all(1)).tolist()
             if not left:
@@ -230,7 +261,8 @@ def _stepwise(contrasts: Sequence[Independent], wanted: Array) -> Array:
             steep, before = slope[left], excess[left]
             step = -before * steep
             x[left] += step
-            excess[left] = _normals([contrasts[i] for i in left], x[left]) - wanted
+            normal, right[left] = _normals([contrasts[i] for i in left], x[left], exact=exact)
+            excess[left] = normal - wanted
             secant = step / (excess[left] - before)
             slope[left] = np.where((secant > 0.25 * steep) & (secant < 4.0 * steep), secant, steep)
-    return np.where(np.abs(excess) < _CLOSE, x, np.nan)
+        return np.where(np.abs(excess) < _CLOSE, x - excess * slope, np.nan), slope, right

@@ -350,7 +350,7 @@ def joint_probability(
         name = metrics[outside.index(True)].name
         raise ValueError(f"`claims`: {points[outside.index(True)]:g} isn't inside the range of {name}.")
     mode = "cells" if which.one_dirichlet else "known" if which.known else "separate"
-    trees = [_tree(_ANY, LEFT_INSIDE, order, mode) for order in (_CLASS, _CLASS_REVERSED)]
+    trees = [_tree(_ANY, LEFT_INSIDE, order, mode) for order in (_CLASS_REVERSED, _CLASS)]
     arguments = (
         np.array([form.num for form in known]), np.array([form.den for form in known]),
         np.array([SCALES.index(form.scale) for form in known]), points, above,
@@ -358,6 +358,11 @@ def joint_probability(
     out = np.empty((int(np.prod(batch)), 2))
     flat = np.broadcast_to(cells, (*batch, 4)).reshape(-1, 4), np.broadcast_to(which.shares, (*batch, 2)).reshape(-1, 2)
     for i, (a, shares) in enumerate(zip(*flat, strict=True)):
-        answers = [joint(a, shares, np.array(tree), *arguments, _JOINT_GOAL) for tree in trees]
-        out[i] = min(answers, key=lambda answer: answer[1])
+        best = np.nan, np.inf
+        for tree in trees:
+            value, error = joint(a, shares, np.array(tree), *arguments, _JOINT_GOAL)
+            best = min(best, (value, error), key=lambda answer: answer[1])
+            if error * min(value, 1.0 - value) <= _JOINT_GOAL * value:  # where the kernel stopped by itself
+                break
+        out[i] = best
     return out[:, 0].reshape(batch), out[:, 1].reshape(batch)

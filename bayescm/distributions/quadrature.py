@@ -1,6 +1,6 @@
 """Means over a known distribution, by quadrature in its normal quantile: what those of differences are made from."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cached_property, lru_cache
 from itertools import pairwise
 from typing import Any
@@ -142,9 +142,10 @@ class Outer:
 
     def quantiles(self, normal: Array) -> Array:
         """Return the variable at normal quantiles, each from its nearer end."""
-        below = normal < 0.0
+        if isinstance(self.dist, Beta):
+            return self.dist.at_log_odds(beta_quantiles.logit_at_normal(normal, self.dist.a, self.dist.b))
         found = np.empty(normal.shape)
-        for side, end, call in ((below, normal, self.dist.ppf), (~below, -normal, self.dist.isf)):
+        for side, end, call in ((normal < 0.0, normal, self.dist.ppf), (normal >= 0.0, -normal, self.dist.isf)):
             if side.any():
                 found[side] = call(special.ndtr(end[side]))
         return found
@@ -222,6 +223,27 @@ class Outer:
             normal = low + (high - low) * place
             total += values(self._near(normal)) @ (weight * (high - low) * _bell(normal))
         return total
+
+
+def find_lines(outers: Sequence[Outer]) -> None:
+    """Find the variables of Betas at the fixed nodes all at once: each keeps its own."""
+    alike: dict[str, list[Outer]] = {}
+    for outer in dict.fromkeys(outers):
+        if isinstance(outer.dist, Beta) and "line" not in vars(outer):
+            alike.setdefault(outer.dist.link, []).append(outer)
+    for some in alike.values():
+        dist = stacked([outer.dist for outer in some])
+        for outer, line in zip(some, Outer(dist, 0.0, 1.0).quantiles(LINE)[:, 0], strict=True):
+            outer.line = line
+
+
+def stacked(dists: Sequence[Any]) -> Any:
+    """Return Betas of one link as one, (n, 1, 1); of others, which are all the same, the first."""
+    first = dists[0]
+    if not isinstance(first, Beta):
+        return first
+    a, b = (np.array([getattr(dist, part) for dist in dists]).reshape(-1, 1, 1) for part in "ab")
+    return Beta(a, b, first.link)
 
 
 def mean_on_line(at: Array) -> tuple[Array, Any]:

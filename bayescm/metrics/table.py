@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 from numbers import Real
 from typing import Any, Literal
 
@@ -291,6 +291,11 @@ def net_benefit(threshold: float = 0.5) -> Metric:
     """Return the net benefit (Vickers and Elkin 2006) of acting on a positive call at a threshold probability."""
     if not (_is_number(threshold) and 0.0 <= threshold < 1.0):
         raise ValueError(f"`threshold` of net_benefit must be a probability in [0, 1); got {threshold!r}.")
+    return _net_benefit(float(threshold))
+
+
+@lru_cache(maxsize=256)  # of a decision curve, at each threshold: what is known of its form is kept too
+def _net_benefit(threshold: float) -> Metric:
     odds = threshold / (1.0 - threshold)
     return Metric(
         f"net_benefit(threshold={threshold:.15g})", f"Net benefit at {threshold:g}", f"(TP - {odds:g} FP) / N",

@@ -22,7 +22,7 @@ _NO_WEIGHT = 1e-18  # of a matrix: two million of them have 2e-12
 class Lattice:
     """All matrices of two labels with `size` items, or those with fixed class totals.
 
-    Those that a posterior thinks impossible are left out, but for those with an empty cell.
+    Those that a posterior thinks impossible are left out.
 
     Parameters
     ----------
@@ -31,11 +31,15 @@ class Lattice:
         Fixed number of positives.
     of : Concentrations, optional
         That posterior.
+    edges : bool, optional
+        Keep those with an empty cell, where a ratio may be infinite, however improbable.
     """
 
-    def __init__(self, size: int, positives: int | None = None, of: Concentrations | None = None) -> None:
+    def __init__(
+        self, size: int, positives: int | None = None, of: Concentrations | None = None, *, edges: bool = True
+    ) -> None:
         """Keep what says which matrices these are."""
-        self.size, self.positives, self.of = size, positives, of
+        self.size, self.positives, self.of, self.edges = size, positives, of, edges
         self._weighed: dict[Concentrations, tuple[Array, Array]] = {}
 
     def matrices(self) -> int:
@@ -44,8 +48,8 @@ class Lattice:
         return (n + 1) * (n + 2) * (n + 3) // 6 if p is None else (p + 1) * (n - p + 1)
 
     @cached_property
-    def _cells(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-        """Return the place among the numbers of positives, true positives and true negatives of every matrix."""
+    def _cells(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], Array]:
+        """Return the place among the numbers of positives, true positives and negatives of every matrix; its chance."""
         rows, right = np.ones(len(self._each)), np.ones((2, len(self._each), self.size + 1))
         if self.of is not None:
             rows, right = self._factors(self.of)
@@ -53,10 +57,11 @@ class Lattice:
         for row, p in enumerate(self._each):
             chance = rows[row] * right[0, row, : p + 1, None] * right[1, row, : self.size - p + 1]
             likely = chance > _NO_WEIGHT
-            likely[[0, -1]] = likely[:, [0, -1]] = True  # with an empty cell a ratio may be infinite
-            inside.append(np.nonzero(likely))
-        tp, tn = (np.concatenate(part) for part in zip(*inside, strict=True))
-        return np.repeat(np.arange(len(inside)), [len(part[0]) for part in inside]), tp, tn
+            if self.edges:
+                likely[[0, -1]] = likely[:, [0, -1]] = True
+            inside.append((*np.nonzero(likely), chance[likely]))
+        tp, tn, chances = (np.concatenate(part) for part in zip(*inside, strict=True))
+        return np.repeat(np.arange(len(inside)), [len(part[0]) for part in inside]), tp, tn, chances
 
     @property
     def _each(self) -> NDArray[np.int64]:
@@ -66,7 +71,7 @@ class Lattice:
     @cached_property
     def matrix(self) -> NDArray[np.int64]:
         """Return the matrices, (n, 2, 2); the numbers of one cell lie side by side, which is fast to compute with."""
-        row, tp, tn = self._cells
+        row, tp, tn, _ = self._cells
         p = self._each[row]
         return np.stack([tn, self.size - p - tn, p - tp, tp]).reshape(2, 2, -1).transpose(2, 0, 1)
 
@@ -82,7 +87,9 @@ class Lattice:
 
     def weights(self, which: Concentrations) -> Array:
         """Return the probability of every matrix: three beta-binomials, one after the other."""
-        row, tp, tn = self._cells
+        row, tp, tn, chances = self._cells
+        if which is self.of:
+            return chances
         rows, (recall, specificity) = self._factors(which)
         return np.asarray(recall[row, tp] * specificity[row, tn] * rows[row])
 

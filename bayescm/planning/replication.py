@@ -237,7 +237,8 @@ def _predicted(block: Block, plan: _Plan) -> dict[str, Array]:
     found = []
     for one, counts in zip(block.singles(), seen, strict=True):
         test = _second_test(counts, plan)
-        lattice = Lattice(test.size, int(test.kept[1]) if test.fixed else None, one.which)
+        edges = any(np.isinf(metric.upper) for metric in plan.metrics)
+        lattice = Lattice(test.size, int(test.kept[1]) if test.fixed else None, one.which, edges=edges)
         enumerated = one.which is not None and block.k == 2 and lattice.matrices() <= MOST_MATRICES
         predicted = _predict(one, test, plan, lattice if enumerated else None)
         found.append(predicted if joint else replace(predicted, drawn=[]))

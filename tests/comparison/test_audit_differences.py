@@ -211,7 +211,7 @@ def test_probabilities_are_uniform_where_truths_are_drawn_from_the_prior():
         systems = evidence.read(pair, "data", "independent", model="stratified", draws=1000, random_seed=1)
         compared = inputs.compared(systems, None, "prevalence")
         posteriors = Posteriors(compared, 1, 160, 1)
-        found.append(float(posteriors.contrasts(compared.entries[0])[0].cdf(truth[0] - truth[1])))
+        found.append(float(posteriors.contrasts(compared.entries)[0][0].cdf(truth[0] - truth[1])))
     assert stats.kstest(found, "uniform").pvalue > 1e-3
 
 

@@ -60,6 +60,24 @@ def test_score_intervals_of_ratios(table, of_odds, expected):
 
 
 @pytest.mark.parametrize("of_odds", [False, True])
+def test_bounds_of_ratios_are_those_of_the_sides_exchanged(of_odds):
+    # every table of up to five items a side: where all of the second succeed, an odds ratio once had an upper end of 0
+    n = np.array(list(itertools.product(range(1, 6), repeat=2)))
+    for size in n:
+        k = np.array(list(itertools.product(*(range(one + 1) for one in size))))
+        low, high = score_intervals.ratio(k, size, 0.95, of_odds=of_odds).T
+        known = (k.sum(1) > 0) & ((k.sum(1) < size.sum()) | (not of_odds))
+        assert (np.isnan(low) == ~known).all()
+        assert (low[known] < high[known]).all()
+        with np.errstate(divide="ignore", invalid="ignore"):
+            odds = k / (size - k) if of_odds else k / size
+            estimate = (odds[:, 0] / odds[:, 1])[known]
+            mirrored = score_intervals.ratio(k[:, ::-1], size[::-1], 0.95, of_odds=of_odds)[known, ::-1]
+            np.testing.assert_allclose(np.stack([low, high], 1)[known], 1.0 / mirrored, rtol=1e-9)
+        assert ((low[known] <= estimate) & (estimate <= high[known])).all()
+
+
+@pytest.mark.parametrize("of_odds", [False, True])
 def test_bounds_of_ratios_are_where_the_likeliest_samples_are_z_away(of_odds):
     for k1, n1, k2, n2 in ((7, 7, 3, 9), (1, 30, 5, 20), (5, 9, 6, 9)):
         for bound in score_intervals.ratio((k1, k2), (n1, n2), 0.9, of_odds=of_odds):
