@@ -234,10 +234,9 @@ def _predicted(block: Block, plan: _Plan) -> dict[str, Array]:
     block.check(())
     seen = block.seen().reshape(-1, block.k, block.k)
     joint = plan.compared and block.which is None and not all(map(block.independent, plan.metrics))
-    found = []
+    edges, found = any(np.isinf(metric.upper) for metric in plan.metrics), []
     for one, counts in zip(block.singles(), seen, strict=True):
         test = _second_test(counts, plan)
-        edges = any(np.isinf(metric.upper) for metric in plan.metrics)
         lattice = Lattice(test.size, int(test.kept[1]) if test.fixed else None, one.which, edges=edges)
         enumerated = one.which is not None and block.k == 2 and lattice.matrices() <= MOST_MATRICES
         predicted = _predict(one, test, plan, lattice if enumerated else None)
