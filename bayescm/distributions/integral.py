@@ -1,5 +1,6 @@
 """Distributions of metrics of two labels as integrals of a Beta's cdf over one or two other Betas."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -104,14 +105,14 @@ class Integral(Evaluated):
         x = np.asarray(x, np.float64)
         shape = np.broadcast_shapes(batch, x.shape)
         extra = shape[: len(shape) - len(batch)]  # leading axes of x are more points for each matrix
-        points = np.broadcast_to(x, shape).reshape(int(np.prod(extra)), -1)
+        points = np.broadcast_to(x, shape).reshape(math.prod(extra), math.prod(shape[len(extra) :]))
         if len(cells) != points.shape[1]:
             cells, shares = (np.broadcast_to(v, (points.shape[1], v.shape[1])).copy() for v in (cells, shares))
         goal = _GOAL_OF_ONE if self.integrals == 1 else self.goal
         function = "quantiles" if what == "quantiles" else "probabilities"
         call = kernel("distributions", function, _slowness(cells) * _SECONDS_OF_A_VALUE[self.integrals] * points.size)
         found = _in_threads(call, (cells, shares, np.array(points.T, order="C")), (self._formula(), goal))
-        return np.asarray(np.moveaxis(found, 1, 0).reshape(*shape, -1))
+        return np.asarray(np.moveaxis(found, 1, 0).reshape(*shape, found.shape[-1]))
 
     def statistics(self, prob: float, kind: str) -> dict[str, Any]:
         """Return mean, median, sd, lower, upper, is_hdi, and the estimated relative error of the probabilities."""

@@ -73,7 +73,8 @@ class Numeric(Evaluated):
         )
         points = np.broadcast_to(x, shape).reshape(-1, len(matrices)).astype(np.float64)
         found = [getattr(one, what)(points[:, i]) for i, one in enumerate(matrices)]
-        return np.stack(found, axis=1).reshape(*shape, -1)
+        values = np.stack(found, axis=1)
+        return values.reshape(*shape, values.shape[-1])
 
     def mean(self) -> Array:
         """Return the mean: infinite where it seems not to exist, NaN where that can't be told."""

@@ -58,6 +58,10 @@ class Distribution(ABC):
     def sf(self, x: Any) -> Any:
         """Return P(X > x), precisely where it is small."""
 
+    def tails(self, x: Any) -> tuple[Any, Any]:
+        """Return P(X <= x) and P(X > x)."""
+        return self.cdf(x), self.sf(x)
+
     @abstractmethod
     def ppf(self, p: Any) -> Any:
         """Return the quantile at `p`."""
@@ -179,6 +183,10 @@ class Evaluated(Summarised):
 
     def sf(self, x: Any) -> Any:  # noqa: D102
         return self._at(x, "probabilities")[..., 1]
+
+    def tails(self, x: Any) -> tuple[Any, Any]:  # noqa: D102
+        found = self._at(x, "probabilities")
+        return found[..., 0], found[..., 1]
 
     def pdf(self, x: Any) -> Any:  # noqa: D102
         return self.on_grid(x)[1]

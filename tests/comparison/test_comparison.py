@@ -128,6 +128,24 @@ def test_tables_keep_the_distribution(name, cells):
     assert made.cdf(np.array([metric.lower - 1, np.inf])).tolist() == [0, 1]
 
 
+def test_tables_reach_over_a_tail_that_ends_as_a_cliff():
+    counts = {"A": [[10**6, 30], [8, 12]], "B": [[10**6, 10], [15, 5]]}
+    found = bayescm.compare_systems(counts, ["informedness", "recall"], random_seed=1)["summary"].isel(comparison=0)
+    of_both, of_recall = found.interval.values  # the false positive rates take a known 2e-5 away
+    np.testing.assert_allclose(of_both, of_recall - 2e-5, atol=1e-6)
+    assert found.method.values.tolist() == ["exact", "exact"]
+
+
+def test_tables_state_the_probability_that_they_lack():
+    base = concentrations("jeffreys", "dirichlet_multinomial", 2)
+    metric = resolve("kappa", 2)[0]
+    dist = distributions.exact_distribution(metric, dirichlet.posterior(np.array([[19, 1], [851202, 1]]), base))
+    made = Table(dist, metric.lower, metric.upper)
+    x = np.asarray(dist.ppf(np.linspace(0.01, 0.99, 25)))
+    assert np.abs(made.cdf(x) - dist.cdf(x)).max() <= made.worst
+    assert made.worst >= special.ndtr(-made.range[1])
+
+
 @pytest.mark.parametrize(
     "numbers",
     [

@@ -41,7 +41,7 @@ KINDS = {
 }
 ASKED = {
     "pdf", "cdf", "sf", "ppf", "isf", "mean", "median", "sd", "eti", "hdi", "interval", "statistics", "error", "side",
-    "at", "minus", "warn_undefined", "to_tabulate", "on_grid",
+    "at", "minus", "tails", "warn_undefined", "to_tabulate", "on_grid",
 }  # fmt: skip
 COUNTS = np.random.default_rng(2).integers(1, 30, (2, 3, 2, 2))
 OF_THREE = np.random.default_rng(3).integers(1, 30, (2, 3, 3))
@@ -77,6 +77,14 @@ def test_quantiles_and_tails_agree(dist):
         assert float(dist.isf(1.0 - p)) == pytest.approx(x, rel=1e-5)
         assert 0.0 <= float(dist.error(x)) < 0.1
     assert float(dist.median()) == pytest.approx(float(dist.ppf(0.5)), rel=1e-9)
+
+
+def test_tails_are_cdf_and_sf_and_of_no_values_there_are_none(dist):
+    x = float(dist.ppf(0.3))
+    np.testing.assert_allclose(np.ravel(dist.tails(x)), np.ravel([dist.cdf(x), dist.sf(x)]), rtol=1e-12)
+    if not isinstance(dist, Contrast):
+        for name in ("cdf", "sf", "pdf", "ppf", "error"):
+            assert np.shape(getattr(dist, name)(np.empty(0))) == (0,)
 
 
 def test_the_density_is_the_slope_of_the_cdf(dist):
