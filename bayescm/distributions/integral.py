@@ -112,6 +112,8 @@ class Integral(Evaluated):
         function = "quantiles" if what == "quantiles" else "probabilities"
         call = kernel("distributions", function, _slowness(cells) * _SECONDS_OF_A_VALUE[self.integrals] * points.size)
         found = _in_threads(call, (cells, shares, np.array(points.T, order="C")), (self._formula(), goal))
+        if function == "probabilities":  # lattices round to -1e-15 and the like
+            found[..., :3] = np.clip(found[..., :3], 0.0, [1.0, 1.0, np.inf])
         return np.asarray(np.moveaxis(found, 1, 0).reshape(*shape, found.shape[-1]))
 
     def statistics(self, prob: float, kind: str) -> dict[str, Any]:

@@ -31,7 +31,7 @@ LINE = np.linspace(-_REACH, _REACH, 67)
 _WEIGHTS = np.exp(-0.5 * LINE**2) / np.sqrt(32.0 * np.pi)
 _HALF_WEIGHTS = 2.0 * _WEIGHTS[1::2]
 _FINE = np.linspace(-_REACH, _REACH, 265)
-_STEPS = 2.0 ** -np.arange(3, 7)
+_STEPS = 2.0 ** -np.arange(3, 9)
 
 
 class Table:

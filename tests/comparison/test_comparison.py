@@ -136,6 +136,24 @@ def test_tables_reach_over_a_tail_that_ends_as_a_cliff():
     assert found.method.values.tolist() == ["exact", "exact"]
 
 
+def test_a_system_of_a_million_items_is_a_constant_beside_one_of_eleven():
+    few, many = [[3, 2], [2, 4]], [[5090343, 210002], [21192668, 54689979]]
+    options = {"model": "three_binomial", "prior": "jeffreys"}
+    found = bayescm.compare_systems({"A": few, "B": many}, "mcc", **options)["summary"]
+    alone, constant = (bayescm.metric_distribution(counts, "mcc", **options) for counts in (few, many))
+    wanted = alone.ppf([0.025, 0.975]) - float(constant.mean())
+    np.testing.assert_allclose(found.interval.values.ravel(), wanted, atol=1e-5)
+
+
+def test_ratios_of_a_rate_with_and_of_one_without_a_failure_are_exact():
+    first, second = stats.beta(126.5, 37.5), stats.beta(18.5, 0.5)
+    counts = {"A": [[126, 37], [0, 100]], "B": [[18, 0], [0, 100]]}
+    found = bayescm.compare_systems(counts, "specificity", prior="jeffreys", model="three_binomial")["summary"]
+    for end, below in zip(found.ratio_interval.values.ravel(), (0.025, 0.975), strict=True):
+        value, _ = integrate.quad(lambda p, x=end: first.cdf(x * second.ppf(p)), 0, 1, epsabs=1e-11, limit=400)
+        assert value == pytest.approx(below, abs=1e-8)
+
+
 def test_tables_state_the_probability_that_they_lack():
     base = concentrations("jeffreys", "dirichlet_multinomial", 2)
     metric = resolve("kappa", 2)[0]

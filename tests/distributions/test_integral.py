@@ -570,6 +570,15 @@ def test_far_tails_are_not_worked_for():
     assert (np.diff(dist.cdf(np.linspace(-0.5, 0.5, 200))) > 0).all()
 
 
+@pytest.mark.parametrize("cells", [(54689979, 21192668, 210002, 5090343), (1890881, 1923, 46, 2388122)])
+def test_far_tails_of_millions_of_items_are_probabilities(cells):
+    """Lattices rounded some to -1e-15, which have no normal quantile."""
+    dist = distribution_of(cells, "mcc", model="three_binomial").dist.to_tabulate()
+    found = dist._at(dist.mean() + dist.sd() * np.linspace(-20, 20, 201), "probabilities")[:, :3]
+    assert (found >= 0).all()
+    assert (found[:, :2] <= 1).all()
+
+
 @pytest.mark.parametrize("cells", [(200, 110, 140, 150), (26, 0, 2, 6), (1, 40, 2, 300)])
 @pytest.mark.parametrize("which", ["dirichlet_multinomial", "three_binomial"])
 def test_densities_are_those_whose_tails_are_worked_for(cells, which):
