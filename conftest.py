@@ -15,6 +15,7 @@ FEW = 3
 """So many files or fewer run in one process: starting more costs more than they save."""
 ALONE = "::test_notebook_shows", "::test_stories_run", "::test_no_table_diverges"
 """Tests of minutes each, which share nothing with others of their file."""
+COMPILER = pytest.StashKey[subprocess.Popen]()
 if "PYTEST_XDIST_WORKER" in os.environ:
     os.environ.setdefault("BAYESCM_THREADS", "1")  # the workers have the processors
 
@@ -28,13 +29,20 @@ def pytest_xdist_auto_num_workers(config):
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_setupnodes(config):
-    """Compile the kernels into a library where there is none, before each of several processes compiles them."""
+    """Compile the kernels into a library where there is none, beside the processes that collect the tests."""
     from bayescm._kernels.library import library
 
     can = sys.platform == "linux" and shutil.which(os.environ.get("CC", "cc"))
     if can and os.environ.get("BAYESCM_COMPILE") != "jit" and library() is None:
         config.get_terminal_writer().line("compiling the kernels for all tests: about two minutes")
-        subprocess.run([sys.executable, "-m", "bayescm._kernels.ahead"], check=False)  # without it Numba compiles
+        config.stash[COMPILER] = subprocess.Popen([sys.executable, "-m", "bayescm._kernels.ahead"])
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_node_collection_finished(node):
+    """Wait for the library, without which Numba compiles in each process, before the first test."""
+    if COMPILER in node.config.stash:
+        node.config.stash[COMPILER].wait()
 
 
 def pytest_collection_modifyitems(items):

@@ -10,6 +10,7 @@ from hypothesis import settings
 
 import bayescm
 from bayescm._kernels.dispatch import load
+from bayescm._kernels.library import library
 
 collect_ignore = ["typed.py", "minimal.py", "first_hours.py"]  # scripts that CI runs
 os.environ.setdefault("BAYESCM_COMPILE", "1")  # whatever the cache has, tests are about machine code
@@ -20,6 +21,7 @@ settings.load_profile("ci")
 
 def pytest_collection_finish():
     """Look for no garbage among what is imported and collected by now: it stays, and there is much of it."""
+    assert not library.cache_info().currsize, "a test computes on import, before there is a library of kernels"
     gc.freeze()
 
 

@@ -120,7 +120,8 @@ main(sys.argv[1:])
 """
 
 
-@pytest.mark.parametrize("writes", [pytest.param(3, marks=pytest.mark.slow), 150])
+@pytest.mark.slow
+@pytest.mark.parametrize("writes", [3, 150])
 def test_a_killed_run_goes_on_and_gives_the_same_bytes(capsys, folder, writes):
     arguments = ["summary", "--input", "tiles.zarr", "--output", "out.zarr", *FOUR[:2], "--chunk", "2", "--seed", "3"]
     code = KILLED.format(writes=writes)

@@ -17,29 +17,34 @@ FRAME = pd.DataFrame({
     "system": np.repeat(["a", "b", "c"], 8), "task": [f"t{i}" for i in range(8)] * 3, "correct": RIGHT.ravel(),
     "wrong": (N - RIGHT).ravel(),
 })  # fmt: skip
-FIXED, SAMPLE = (
-    bayescm.leaderboard(FRAME, unit="task", average=average, random_seed=1, draws=20_000)
-    for average in ("fixed_units", "units")
-)
 
 
-def test_fixed_tasks_are_means_of_independent_betas():
+@pytest.fixture(scope="module")
+def boards():
+    """Boards of fixed tasks, and of a sample of tasks."""
+    options = {"unit": "task", "random_seed": 1, "draws": 20_000}
+    return [bayescm.leaderboard(FRAME, average=average, **options) for average in ("fixed_units", "units")]
+
+
+def test_fixed_tasks_are_means_of_independent_betas(boards):
+    fixed, _ = boards
     drawn = np.random.default_rng(1).beta(RIGHT + 0.5, N - RIGHT + 0.5, (40_000, 3, 8))
     mean = drawn.mean(-1)
-    np.testing.assert_allclose(FIXED["mean"], mean.mean(0), atol=0.01)  # what is learned moves large tasks little
-    width = np.diff(FIXED["interval"].values)[:, 0]
+    np.testing.assert_allclose(fixed["mean"], mean.mean(0), atol=0.01)  # what is learned moves large tasks little
+    width = np.diff(fixed["interval"].values)[:, 0]
     np.testing.assert_allclose(width, np.diff(np.quantile(mean, [0.025, 0.975], axis=0).T)[:, 0], rtol=0.12)
-    np.testing.assert_allclose(FIXED["point"], (RIGHT / N).mean(1))
-    np.testing.assert_allclose(FIXED["probability_best"], np.bincount(mean.argmax(1), minlength=3) / 40_000, atol=0.05)
+    np.testing.assert_allclose(fixed["point"], (RIGHT / N).mean(1))
+    np.testing.assert_allclose(fixed["probability_best"], np.bincount(mean.argmax(1), minlength=3) / 40_000, atol=0.05)
 
 
-def test_sampled_tasks_weigh_at_random():
+def test_sampled_tasks_weigh_at_random(boards):
+    fixed, sample = boards
     each = np.vstack([(RIGHT / N).T, np.full(3, 0.5)])
     weight = np.random.default_rng(2).dirichlet(np.ones(9), 40_000)
-    np.testing.assert_allclose(SAMPLE["mean"], (weight @ each).mean(0), atol=0.01)
-    assert (np.diff(SAMPLE["interval"].values) > 1.5 * np.diff(FIXED["interval"].values)).all()
-    assert (np.diff(SAMPLE["win_rate_interval"].values) > np.diff(FIXED["win_rate_interval"].values)).all()
-    for board in (FIXED, SAMPLE):
+    np.testing.assert_allclose(sample["mean"], (weight @ each).mean(0), atol=0.01)
+    assert (np.diff(sample["interval"].values) > 1.5 * np.diff(fixed["interval"].values)).all()
+    assert (np.diff(sample["win_rate_interval"].values) > np.diff(fixed["win_rate_interval"].values)).all()
+    for board in boards:
         assert float(board["win_rate"].sum()) == pytest.approx(1.5)
 
 
@@ -94,12 +99,13 @@ def test_small_tasks_learn_from_each_other():
     assert low < 0.95 < high
 
 
-def test_what_is_sampled_is_said_and_the_prior_takes_all_metrics():
-    assert "Mean over these 8 tasks, of " in FIXED.bayescm.sentence
-    assert "and no others" in FIXED.bayescm.sentence
-    assert "win rate over tasks" in FIXED.bayescm.sentence
-    assert FIXED.bayescm.assumptions.count("tasks that are no sample") == 1
-    assert "Mean over 8 tasks" in SAMPLE.bayescm.sentence
+def test_what_is_sampled_is_said_and_the_prior_takes_all_metrics(boards):
+    fixed, sample = boards
+    assert "Mean over these 8 tasks, of " in fixed.bayescm.sentence
+    assert "and no others" in fixed.bayescm.sentence
+    assert "win rate over tasks" in fixed.bayescm.sentence
+    assert fixed.bayescm.assumptions.count("tasks that are no sample") == 1
+    assert "Mean over 8 tasks" in sample.bayescm.sentence
     counts = bayescm.from_cells(tp=RIGHT, fn=N - RIGHT, fp=RIGHT // 5, tn=N + 0 * RIGHT, dims=("system", "task"))
     for metric in ("mcc", "f1", "recall"):
         found = bayescm.summary(counts, metric, unit="task", average="fixed_units", random_seed=1)

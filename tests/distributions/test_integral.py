@@ -549,6 +549,7 @@ def test_medians_off_the_tables():
         assert held == pytest.approx(0.95, abs=5 * np.sqrt(0.05 * 0.95 / len(values)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("a", "b"), [(0.06, 5.06), (5.06, 0.06), (0.05, 1e6), (1e6, 0.05), (0.05, 0.05)])
 def test_tabulated_quantiles_on_both_sides_of_the_median(a, b):
     from bayescm._kernels.beta import DESCRIPTION, MAX_CELLS, build, of_normal

@@ -13,7 +13,7 @@ pytestmark = pytest.mark.filterwarnings(
 )
 
 
-@pytest.fixture(scope="module", params=["exact", "nuts"])
+@pytest.fixture(scope="module", params=["exact", pytest.param("nuts", marks=pytest.mark.slow)])
 def fit(request, seed):
     counts = bayescm.from_array([[50, 3, 2], [4, 40, 1], [1, 6, 30]], labels=["a", "b", "c"])
     options = {"progressbar": False, "cores": 1, "tune": 500, "chains": 2} if request.param == "nuts" else {}

@@ -67,6 +67,7 @@ def test_every_closed_form_is_here():
     assert {name for name, _ in CLOSED} == {name for name in models.names() if hasattr(models.load(name), "exact")}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "options"), CLOSED)
 def test_closed_forms_hold_what_their_program_needs(name, options):
     data, prior = simulated(name)

@@ -122,6 +122,7 @@ def test_nuts_is_reproducible_and_saves(tmp_path, seed):
         xr.testing.assert_identical(back.load(), runs[0])
 
 
+@pytest.mark.slow
 def test_a_bad_fit_says_what_to_try():
     with pytest.warns(UserWarning, match=r"NUTS: .*(R-hat|effective sample size).*try.*closed form"):
         bayescm.posterior(

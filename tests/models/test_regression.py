@@ -276,6 +276,7 @@ def test_errors_say_what_to_do(call, message):
 # ---- answers at other covariates
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shares", story.SHARES)
 @pytest.mark.parametrize("counts", [TABLE, THREE], ids=["two labels", "three labels"])
 def test_as_observed_it_is_the_average_of_the_units(counts, shares):
