@@ -119,19 +119,15 @@ def below(a: ArrayLike, b: ArrayLike, c: ArrayLike, d: ArrayLike) -> Array:
     """Return P(X < Y) of X ~ Beta(a, b) and Y ~ Beta(c, d): the cdf of one at quantiles of that with more items."""
     a, b, c, d = np.broadcast_arrays(*(np.asarray(v, np.float64)[..., None] for v in (a, b, c, d)))
     fewer = a + b < c + d
-    x = _nodes(np.where(fewer, c, a), np.where(fewer, d, b))
-    return np.asarray(np.where(fewer, special.betainc(a, b, x), special.betaincc(c, d, x)) @ _WEIGHTS)
+    y = beta_quantiles.logit_at_normal(_Z, np.where(fewer, c, a), np.where(fewer, d, b))
+    y, a, b = np.where(fewer, y, -y), np.where(fewer, a, d), np.where(fewer, b, c)  # else it is P(1 - Y < 1 - X)
+    return np.asarray(beta_quantiles.logit_cdf(y, a, b) @ _WEIGHTS)
 
 
 def above(a: Array, b: Array) -> Callable[[Array, Array], Array]:
     """Return the function P(X > Y) of c and d, for X ~ Beta(a, b) and many Y ~ Beta(c, d) of about as many items."""
-    x = _nodes(a[..., None], b[..., None])
-    return lambda c, d: np.asarray(special.betainc(c[..., None], d[..., None], x) @ _WEIGHTS)
-
-
-def _nodes(a: Array, b: Array) -> Array:
-    """Return the quantiles of a Beta at the nodes."""
-    return np.asarray(special.expit(beta_quantiles.logit_at_normal(_Z, a, b)))
+    y = beta_quantiles.logit_at_normal(_Z, a[..., None], b[..., None])
+    return lambda c, d: np.asarray(beta_quantiles.logit_cdf(y, c[..., None], d[..., None]) @ _WEIGHTS)
 
 
 def last(holds: Callable[[Array], NDArray[np.bool_]], shape: tuple[int, ...], n: int) -> Array:

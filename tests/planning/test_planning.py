@@ -3,10 +3,11 @@
 import mpmath
 import numpy as np
 import pytest
-from scipy import stats
+from scipy import special, stats
 
 import bayescm
-from bayescm.distributions.beta_binomial import Rate, below
+from bayescm.distributions import beta_quantiles
+from bayescm.distributions.beta_binomial import Rate, above, below
 from bayescm.metrics import resolve
 from bayescm.planning import contests
 from bayescm.planning.whole_tests import Test as WholeTest
@@ -70,6 +71,16 @@ def test_one_beta_below_another():
     truth = stats.beta.sf(stats.beta.ppf(x, 3, 4), 20, 9).mean()
     assert float(below(3, 4, 20, 9)) == pytest.approx(truth, abs=1e-6)
     assert float(below(3, 4, 20, 9)) + float(below(20, 9, 3, 4)) == pytest.approx(1)
+
+
+@pytest.mark.parametrize("numbers", [(3e5, 0.14, 6e3, 0.13), (0.13, 1e4, 0.16, 1e3), (4e3, 0.2, 1.2, 0.14)])
+def test_one_beta_below_another_where_values_round_to_an_end(numbers):
+    a, b, c, d = numbers
+    y = np.linspace(-400, 400, 400_001)
+    density = np.exp(c * special.log_expit(y) + d * special.log_expit(-y) - special.betaln(c, d))
+    truth = np.trapezoid(density * beta_quantiles.logit_cdf(y, a, b), y)
+    assert float(below(a, b, c, d)) == pytest.approx(truth, abs=1e-8)
+    assert float(above(np.array(c), np.array(d))(np.array(a), np.array(b))) == pytest.approx(truth, abs=1e-5)
 
 
 def every(one, n):
