@@ -136,7 +136,7 @@ def test_tables_reach_over_a_tail_that_ends_as_a_cliff():
     assert found.method.values.tolist() == ["exact", "exact"]
 
 
-def test_a_system_of_a_million_items_is_a_constant_beside_one_of_eleven():
+def test_a_system_of_millions_of_items_is_a_constant_beside_one_of_eleven():
     few, many = [[3, 2], [2, 4]], [[5090343, 210002], [21192668, 54689979]]
     options = {"model": "three_binomial", "prior": "jeffreys"}
     found = bayescm.compare_systems({"A": few, "B": many}, "mcc", **options)["summary"]
