@@ -52,5 +52,6 @@ ENTRIES = {
     "roc.single": ("rng Ranking Steps f2 f1 f1 f1 Read2", ""),
     "roc.smoothed": ("rng i1 i1 f1 f1 f1 f1 Read2", ""),
     "score_tests.bounds": ("i f1 f1 f1 f1 f f2", ""),
+    "tables.possible": ("i1 f1 f2 f2 i f b f2", "i"),
 }
 """What each kernel takes and gives."""

@@ -1,10 +1,12 @@
 """Predictive distributions: all matrices that a second test may give, with their probabilities, or draws of them."""
 
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bayescm._kernels.dispatch import kernel
 from bayescm.data.random import Stream, matrix_rng
 from bayescm.distributions import Beta, dirichlet, exact_distribution
 from bayescm.distributions.beta_binomial import Rate
@@ -16,87 +18,63 @@ from bayescm.priors.concentrations import Concentrations
 Array = NDArray[np.float64]
 
 _MOST_VALUES = 200_000  # of a proportion
-_NO_WEIGHT = 1e-18  # of a matrix: two million of them have 2e-12
+_NO_WEIGHT = 1e-16  # of a matrix: all that are left out of 200 items had 3e-12
+_SECONDS = 2e-7  # that Python takes for a matrix
 
 
+def matrices(n: int, positives: int | None) -> int:
+    """Return how many matrices of two labels have n items, and so many of them positive."""
+    return (n + 1) * (n + 2) * (n + 3) // 6 if positives is None else (positives + 1) * (n - positives + 1)
+
+
+@dataclass(frozen=True, eq=False)
 class Lattice:
-    """All matrices of two labels with `size` items, or those with fixed class totals.
+    """All matrices of two labels with `size` items, or those with fixed class totals, that a posterior thinks possible.
 
-    Those that a posterior thinks impossible are left out.
-
-    Parameters
+    Attributes
     ----------
     size : int
+    of : Concentrations
+        That posterior.
     positives : int, optional
         Fixed number of positives.
-    of : Concentrations, optional
-        That posterior.
     edges : bool, optional
         Keep those with an empty cell, where a ratio may be infinite, however improbable.
     """
 
-    def __init__(
-        self, size: int, positives: int | None = None, of: Concentrations | None = None, *, edges: bool = True
-    ) -> None:
-        """Keep what says which matrices these are."""
-        self.size, self.positives, self.of, self.edges = size, positives, of, edges
-        self._weighed: dict[Concentrations, tuple[Array, Array]] = {}
-
-    def matrices(self) -> int:
-        """Return how many there are."""
-        n, p = self.size, self.positives
-        return (n + 1) * (n + 2) * (n + 3) // 6 if p is None else (p + 1) * (n - p + 1)
+    size: int
+    of: Concentrations
+    positives: int | None = None
+    edges: bool = True
 
     @cached_property
-    def _cells(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], Array]:
-        """Return the place among the numbers of positives, true positives and negatives of every matrix; its chance."""
-        rows, right = np.ones(len(self._each)), np.ones((2, len(self._each), self.size + 1))
-        if self.of is not None:
-            rows, right = self._factors(self.of)
-        inside = []
-        for row, p in enumerate(self._each):
-            chance = rows[row] * right[0, row, : p + 1, None] * right[1, row, : self.size - p + 1]
-            likely = chance > _NO_WEIGHT
-            if self.edges:
-                likely[[0, -1]] = likely[:, [0, -1]] = True
-            inside.append((*np.nonzero(likely), chance[likely]))
-        tp, tn, chances = (np.concatenate(part) for part in zip(*inside, strict=True))
-        return np.repeat(np.arange(len(inside)), [len(part[0]) for part in inside]), tp, tn, chances
+    def _filled(self) -> Array:
+        """Return the cells and the probability of every matrix (5, n): three beta-binomials, one after the other."""
+        size, (other, right) = self.size, self.of.rows
+        each = np.arange(size + 1) if self.positives is None else np.array([self.positives])
+        rate = Rate(0.0, 0.0, float(self.of.shares[1])) if self.of.known else Rate(*self.of.shares[::-1])
+        rows = np.ones(1) if self.positives is not None else np.exp(rate.log_pmf(each, float(size)))
+        of_classes = _of_trials(each, size, *right[::-1]), _of_trials(size - each, size, *other)
+        possible = kernel("tables", "possible", _SECONDS * matrices(size, self.positives))
+        given = each, rows, *of_classes, size, _NO_WEIGHT, self.edges
+        filled: Array = np.empty((5, possible(*given, np.empty((5, 0)))))  # room for as many as there are
+        possible(*given, filled)
+        return filled
 
     @property
-    def _each(self) -> NDArray[np.int64]:
-        """Return the numbers of positives."""
-        return np.arange(self.size + 1) if self.positives is None else np.array([self.positives])
-
-    @cached_property
-    def matrix(self) -> NDArray[np.int64]:
+    def matrix(self) -> Array:
         """Return the matrices, (n, 2, 2); the numbers of one cell lie side by side, which is fast to compute with."""
-        row, tp, tn, _ = self._cells
-        p = self._each[row]
-        return np.stack([tn, self.size - p - tn, p - tp, tp]).reshape(2, 2, -1).transpose(2, 0, 1)
+        return self._filled[:4].reshape(2, 2, -1).transpose(2, 0, 1)
 
-    def _factors(self, which: Concentrations) -> tuple[Array, Array]:
-        """Return the probability of every number of positives, and of true ones of either class (2, rows, k)."""
-        if which not in self._weighed:
-            each, size, (other, right) = self._each, self.size, which.rows
-            rate = Rate(0.0, 0.0, float(which.shares[1])) if which.known else Rate(*which.shares[::-1])
-            rows = np.ones(1) if self.positives is not None else np.exp(rate.log_pmf(each, float(size)))
-            of_classes = [_of_trials(each, size, *right[::-1]), _of_trials(size - each, size, *other)]
-            self._weighed[which] = rows, np.stack(of_classes)
-        return self._weighed[which]
+    @property
+    def weights(self) -> Array:
+        """Return the probability of every matrix."""
+        return np.asarray(self._filled[4])
 
-    def weights(self, which: Concentrations) -> Array:
-        """Return the probability of every matrix: three beta-binomials, one after the other."""
-        row, tp, tn, chances = self._cells
-        if which is self.of:
-            return chances
-        rows, (recall, specificity) = self._factors(which)
-        return np.asarray(recall[row, tp] * specificity[row, tn] * rows[row])
-
-    def dist(self, metric: Metric, weights: Array) -> Discrete:
+    def dist(self, metric: Metric) -> Discrete:
         """Return the distribution of a metric."""
         values, group = distinct(compute([metric], self.matrix)[0])
-        return collected(values, np.bincount(group, weights, minlength=len(values)))
+        return collected(values, np.bincount(group, self.weights, minlength=len(values)))
 
 
 def _of_trials(trials: NDArray[np.int64], most: int, a: float, b: float) -> Array:

@@ -32,7 +32,7 @@ from bayescm.inference.claims import read_claim
 from bayescm.inference.options import PosteriorOptions, number_of_draws
 from bayescm.inference.read import read
 from bayescm.metrics import Metric, MetricsLike, compute, coordinates, joined, per_label, resolve
-from bayescm.planning.future import Lattice, drawn, of_draws, of_proportion
+from bayescm.planning.future import Lattice, drawn, matrices, of_draws, of_proportion
 from bayescm.results.objects import stamped
 
 Array = NDArray[np.float64]
@@ -234,12 +234,9 @@ def _predicted(block: Block, plan: _Plan) -> dict[str, Array]:
     block.check(())
     seen = block.seen().reshape(-1, block.k, block.k)
     joint = plan.compared and block.which is None and not all(map(block.independent, plan.metrics))
-    edges, found = any(np.isinf(metric.upper) for metric in plan.metrics), []
+    found = []
     for one, counts in zip(block.singles(), seen, strict=True):
-        test = _second_test(counts, plan)
-        lattice = Lattice(test.size, int(test.kept[1]) if test.fixed else None, one.which, edges=edges)
-        enumerated = one.which is not None and block.k == 2 and lattice.matrices() <= MOST_MATRICES
-        predicted = _predict(one, test, plan, lattice if enumerated else None)
+        predicted = _predict(one, _second_test(counts, plan), plan)
         found.append(predicted if joint else replace(predicted, drawn=[]))
     tables = _statistics(found, joined(plan.metrics, block.points(plan.metrics), block.k))
     if plan.claims:
@@ -304,7 +301,7 @@ def _second_test(seen: Array, plan: _Plan) -> _Test:
     return _Test(size, totals, kept, fixed)
 
 
-def _predict(one: Block, test: _Test, plan: _Plan, lattice: Lattice | None) -> _One:
+def _predict(one: Block, test: _Test, plan: _Plan) -> _One:
     """Return the distributions of the metrics, and the probabilities of the claims, for one matrix."""
 
     def exact(metric: Metric) -> Discrete | None:
@@ -316,18 +313,19 @@ def _predict(one: Block, test: _Test, plan: _Plan, lattice: Lattice | None) -> _
         None if dist is None else (float(dist.probability[holds(dist.values, *claim[0][1:])].sum()), 0.0)
         for dist, claim in zip(alone, plan.claims.values(), strict=True)
     ]
-    if lattice is None or one.which is None:
+    positives = int(test.kept[1]) if test.fixed else None
+    if one.which is None or one.k > 2 or matrices(test.size, positives) > MOST_MATRICES:
         return _by_draws(one, test, plan, dists, chances)
-    weights = lattice.weights(one.which) if None in dists or None in chances else np.empty(0)
+    lattice = Lattice(test.size, one.which, positives, edges=any(np.isinf(metric.upper) for metric in plan.metrics))
     claims = [
-        chance or (float(weights[_meets(claim, lattice.matrix)].sum()), 0.0)
+        chance or (float(lattice.weights[_meets(claim, lattice.matrix)].sum()), 0.0)
         for claim, chance in zip(plan.claims.values(), chances, strict=True)
     ]
 
     def enumerated(metric: Metric) -> Discrete | Unsorted:
         if plan.ordered:
-            return lattice.dist(metric, weights)
-        return Unsorted.of(compute([metric], lattice.matrix)[0], weights)
+            return lattice.dist(metric)
+        return Unsorted.of(compute([metric], lattice.matrix)[0], lattice.weights)
 
     known = [dist or enumerated(metric) for metric, dist in zip(plan.metrics, dists, strict=True)]
     return _One.of(known, [None] * len(known), claims, plan)
@@ -337,21 +335,21 @@ def _by_draws(
     one: Block, test: _Test, plan: _Plan, dists: list[Discrete | None], chances: list[tuple[float, float] | None]
 ) -> _One:
     """Predict by draws what isn't known."""
-    matrices = np.empty((one.n, one.k, one.k), np.int64)
+    shown = np.empty((one.n, one.k, one.k), np.int64)
     if None in dists or None in chances:
-        matrices = drawn(one, test.totals, test.size, test.fixed)
+        shown = drawn(one, test.totals, test.size, test.fixed)
     found: list[Discrete | Unsorted] = []
     errors: list[float | None] = []
     values: list[Array] = []
     for metric, dist in zip(plan.metrics, dists, strict=True):
-        columns = [] if dist is not None else list(compute([metric], matrices)[0].reshape(one.n, -1).T)
+        columns = [] if dist is not None else list(compute([metric], shown)[0].reshape(one.n, -1).T)
         found += [of_draws(column, ordered=plan.ordered) for column in columns] if dist is None else [dist]
         errors += [_error(one, column) for column in columns] if dist is None else [None]
         values += columns
     claims = []
     for chance, claim in zip(chances, plan.claims.values(), strict=True):
         if chance is None:
-            held = one.wrap(_meets(claim, matrices).astype(np.float64)).side(0.5, ">")
+            held = one.wrap(_meets(claim, shown).astype(np.float64)).side(0.5, ">")
             chance = float(held.probability), float(held.mcse)
         claims.append(chance)
     return _One.of(found, errors, claims, plan, one.n, values)
@@ -364,7 +362,7 @@ def _error(one: Block, values: Array) -> float:
     return float(one.wrap(values).statistics(0.5, "eti")["mcse_mean"])
 
 
-def _meets(claim: list[tuple[Metric, str, float]], matrices: NDArray[np.int64]) -> NDArray[np.bool_]:
+def _meets(claim: list[tuple[Metric, str, float]], matrices: NDArray[Any]) -> NDArray[np.bool_]:
     """Say which matrices meet all parts of a claim; undefined metrics don't."""
     values = compute([metric for metric, _, _ in claim], matrices)
     parts = [holds(v, sign, number) for v, (_, sign, number) in zip(values, claim, strict=True)]

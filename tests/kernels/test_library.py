@@ -75,6 +75,8 @@ QUESTIONS = {
                        for metric in ("recall", "mcc") for prior in (None, "jeffreys")],
     "score tests": lambda: [bayescm.compare_systems(SYSTEMS, "accuracy", design="independent", **SEED),
                             bayescm.compare_systems(Y, {"A": Y, "B": np.roll(Y, 3)}, "accuracy", **SEED)],
+    "second tests": lambda: [bayescm.planning.replicate(ONE, metrics, prevalence=prevalence)
+                             for metrics in ("mcc", ["dor", "kappa"]) for prevalence in (None, "fixed")],
     "boards of draws": lambda: [bayescm.leaderboard(SYSTEMS, metric=metric, method="draws", prior="jeffreys", **SEED)
                                 for metric in ("recall", "mcc")],
 }  # fmt: skip

@@ -35,12 +35,28 @@ def test_caelens_predictive_numbers_with_a_flat_prior():  # caelen.predictive1: 
 
 def test_probabilities_of_matrices_are_dirichlet_multinomial():
     prior = concentrations(np.array([[2.5, 0.5], [1.5, 4.0]]), "dirichlet_multinomial", 2)
-    lattice = Lattice(6)
-    weights = lattice.weights(prior)
-    truth = stats.dirichlet_multinomial(prior.rows.ravel(), 6).pmf(lattice.matrix.reshape(-1, 4))
-    assert len(weights) == lattice.matrices() == 84
-    assert weights == pytest.approx(truth)
+    lattice = Lattice(6, prior)
+    truth = stats.dirichlet_multinomial(prior.rows.ravel(), 6).pmf(lattice.matrix.reshape(-1, 4).astype(int))
+    assert len(lattice.weights) == future.matrices(6, None) == 84
+    assert lattice.weights == pytest.approx(truth)
     assert (lattice.matrix.sum((-2, -1)) == 6).all()
+
+
+def every_matrix(size):
+    """Return all matrices of two labels, (n, 2, 2), from NumPy alone."""
+    tn, fp, fn = np.indices((size + 1,) * 3).reshape(3, -1)
+    cells = np.stack([tn, fp, fn, size - tn - fp - fn], -1)
+    return cells[cells[:, 3] >= 0].reshape(-1, 2, 2)
+
+
+def chances(matrices, which):
+    """Return their probabilities under a posterior, by SciPy."""
+    (tn, fp), (fn, tp) = matrices.transpose(1, 2, 0)
+    (c, d), (b, a) = which.rows
+    negative, positive = which.shares
+    size = tp + fn + fp + tn
+    of_classes = stats.betabinom.pmf(tp, tp + fn, a, b) * stats.betabinom.pmf(tn, tn + fp, c, d)
+    return stats.betabinom.pmf(tp + fn, size, positive, negative) * of_classes
 
 
 @pytest.mark.slow
@@ -49,26 +65,27 @@ def test_probabilities_of_matrices_are_dirichlet_multinomial():
 def test_matrices_that_are_never_seen_and_proportions_change_nothing(model, counts):
     which = dirichlet.posterior(np.array(counts), concentrations("jeffreys", model, 2))
     size = int(np.sum(counts))
-    whole, most = Lattice(size), Lattice(size, None, which)
-    assert len(most.matrix) <= whole.matrices() == len(whole.matrix)
+    whole, most = every_matrix(size), Lattice(size, which)
+    assert len(most.matrix) <= future.matrices(size, None) == len(whole)
+    weights = chances(whole, which)
     for metric in resolve(None, 2):
-        truth = whole.dist(metric, whole.weights(which)).statistics(0.95, "hdi")
+        values, group = distinct(compute([metric], whole)[0])
+        truth = collected(values, np.bincount(group, weights)).statistics(0.95, "hdi")
         proportion = of_proportion(metric, which, np.sum(counts, -1), size, fixed=False)
         of_class = {"tp", "fn"} == {*sum(metric.ratio or (), ())} or {"tn", "fp"} == {*sum(metric.ratio or (), ())}
         assert (proportion is None) == (
             metric.ratio is None or not (of_class or model == "dirichlet_multinomial" or metric.name == "prevalence")
         )
-        for dist in filter(None, (most.dist(metric, most.weights(which)), proportion)):
+        for dist in filter(None, (most.dist(metric), proportion)):
             found = dist.statistics(0.95, "hdi")
             assert found == pytest.approx(truth, rel=1e-9, abs=1e-12, nan_ok=True), metric.name
 
 
 def test_fixed_totals_are_kept():
-    lattice = Lattice(7, 3)
+    lattice = Lattice(7, concentrations("laplace", "dirichlet_multinomial", 2), 3)
     assert (lattice.matrix.sum(-1) == [4, 3]).all()
-    assert len(lattice.matrix) == lattice.matrices() == 20
-    prior = concentrations("laplace", "dirichlet_multinomial", 2)
-    assert lattice.weights(prior) == pytest.approx(np.full(20, 1 / 20))
+    assert len(lattice.matrix) == future.matrices(7, 3) == 20
+    assert lattice.weights == pytest.approx(np.full(20, 1 / 20))
 
 
 @pytest.mark.parametrize(
@@ -146,14 +163,13 @@ def test_pairs_of_systems_by_brute_force():
     found = bayescm.planning.replicate(counts, ["accuracy", "mcc"])
     prior = concentrations("jeffreys", "dirichlet_multinomial", 2)
     for m, name in enumerate(["accuracy", "mcc"]):
-        values, chances = [], []
+        values, shares = [], []
         for one, size in zip(counts.values, (7, 8), strict=True):
-            lattice = Lattice(size)
-            rows = prior.rows + one
-            chances.append(stats.dirichlet_multinomial(rows.ravel(), size).pmf(lattice.matrix.reshape(-1, 4)))
-            values.append(compute(resolve([name], 2), lattice.matrix)[0].round(9))
-        larger = chances[0] @ (values[0][:, None] > values[1]) @ chances[1]
-        equal = chances[0] @ (values[0][:, None] == values[1]) @ chances[1]
+            matrices, rows = every_matrix(size), prior.rows + one
+            shares.append(stats.dirichlet_multinomial(rows.ravel(), size).pmf(matrices.reshape(-1, 4)))
+            values.append(compute(resolve([name], 2), matrices)[0].round(9))
+        larger = shares[0] @ (values[0][:, None] > values[1]) @ shares[1]
+        equal = shares[0] @ (values[0][:, None] == values[1]) @ shares[1]
         assert float(found.probability_larger[m, 0, 1]) == pytest.approx(larger)
         assert float(found.ties[m, 1, 0]) == pytest.approx(equal)
 
@@ -275,5 +291,5 @@ def test_values_in_any_order_are_summarised_as_sorted_ones(kind):
 
 @pytest.mark.parametrize("positives", [None, 0, 4, 9])
 def test_no_matrix_of_a_lattice_is_missing_or_there_twice(positives):
-    lattice = Lattice(9, positives, concentrations("laplace", "dirichlet_multinomial", [0, 1]))
-    assert len(np.unique(lattice.matrix.reshape(-1, 4), axis=0)) == len(lattice.matrix) == lattice.matrices()
+    lattice = Lattice(9, concentrations("laplace", "dirichlet_multinomial", [0, 1]), positives)
+    assert len(np.unique(lattice.matrix.reshape(-1, 4), axis=0)) == len(lattice.matrix) == future.matrices(9, positives)
