@@ -29,7 +29,7 @@ PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 CONSOLE = re.compile(r"```console\n(\$ bayescm .*?)```", re.DOTALL)
 FILES = re.compile(r"```text\n# (\S+\.csv)\n(.*?)```", re.DOTALL)
 MARKS = {
-    "cli.md": pytest.mark.slow, "models.md": pytest.mark.slow, "planning.md": pytest.mark.slow,
+    **dict.fromkeys(("cli.md", "hierarchies.md", "models.md", "planning.md"), pytest.mark.slow),
     "start_pymc_user.md": pytest.mark.long,  # CI follows it with the wheel, in tests/first_hours.py
 }  # fmt: skip
 

@@ -97,9 +97,10 @@ REFUSED = {
     "crossed units, answers by unit",
 }
 """What has no answer: a matrix where systems are compared, one class of many where two are meant, or not yet."""
+SLOW = {"crossed units": pytest.mark.slow}
 
 
-@pytest.mark.parametrize("kind", EVIDENCE)
+@pytest.mark.parametrize("kind", [pytest.param(kind, marks=SLOW.get(kind, ())) for kind in EVIDENCE])
 def test_every_question_is_answered_or_refused_in_words(kind):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of equal totals, of few answers: tested where they belong

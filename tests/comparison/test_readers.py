@@ -124,6 +124,7 @@ def test_three_systems_and_one():
     assert np.isnan(alone.f).all()
 
 
+@pytest.mark.slow
 def test_dorfman_berbaum_and_metz_is_the_jackknife():
     """Their three-way analysis of pseudovalues gives the same F; Hillis' degrees of freedom go with it."""
     (area, _, without), n = by_leaving_out(), len(TRUTH)

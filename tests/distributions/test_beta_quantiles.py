@@ -70,6 +70,7 @@ def test_clopper_pearson_against_mpmath(verification, k, n):
         assert verification.by_mpmath(p, a, b, special.logit(x)) < 1e-13
 
 
+@pytest.mark.slow
 def test_random_and_round_cases_against_the_tables(verification):
     rows = verification.study(1000, (5, 2, 1))
     assert sum(row["cases"] for row in rows) == 1000

@@ -470,7 +470,7 @@ def test_metrics_of_one_row_need_no_model(cells):
         (
             (3, 0, 10**9, 4), "kappa", {"model": "three_binomial", "prior": "laplace", "prevalence": "fixed"},
         ),
-        ((0, 10, 0, 1000), "kappa", {"prior": 30, "prevalence": (0.5, 0.5)}),
+        pytest.param((0, 10, 0, 1000), "kappa", {"prior": 30, "prevalence": (0.5, 0.5)}, marks=pytest.mark.slow),
         ((18, 3, 10, 100), "f2", {"prevalence": (0.5, 0.5)}),
         ((18, 3, 10, 100), "p4", {"prevalence": (0.5, 0.5)}),
         ((0, 5, 26, 1), "predicted_prevalence", {"model": "three_binomial", "prior": 0.06}),

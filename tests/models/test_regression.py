@@ -291,6 +291,7 @@ def test_as_observed_it_is_the_average_of_the_units(counts, shares):
     np.testing.assert_allclose(last, theta.isel({unit: -1}), rtol=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "value"), [("scanner", ["new", "newest", "old"]), ("age", [50.0, 70.0]), ("site", ["b", "a"])]
 )
