@@ -19,7 +19,6 @@ Array = NDArray[np.float64]
 
 _MOST_VALUES = 200_000  # of a proportion
 _NO_WEIGHT = 1e-16  # of a matrix: all that are left out of 200 items had 3e-12
-_SECONDS = 2e-7  # that Python takes for a matrix
 
 
 def matrices(n: int, positives: int | None) -> int:
@@ -55,7 +54,7 @@ class Lattice:
         rate = Rate(0.0, 0.0, float(self.of.shares[1])) if self.of.known else Rate(*self.of.shares[::-1])
         rows = np.ones(1) if self.positives is not None else np.exp(rate.log_pmf(each, float(size)))
         of_classes = _of_trials(each, size, *right[::-1]), _of_trials(size - each, size, *other)
-        possible = kernel("tables", "possible", _SECONDS * matrices(size, self.positives))
+        possible = kernel("tables", "possible")
         given = each, rows, *of_classes, size, _NO_WEIGHT, self.edges
         filled: Array = np.empty((5, possible(*given, np.empty((5, 0)))))  # room for as many as there are
         possible(*given, filled)
