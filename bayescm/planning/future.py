@@ -18,7 +18,7 @@ from bayescm.priors.concentrations import Concentrations
 Array = NDArray[np.float64]
 
 _MOST_VALUES = 200_000  # of a proportion
-_NO_WEIGHT = 1e-16  # of a matrix: all that are left out of 200 items had 3e-12
+_NO_WEIGHT = 1e-16  # of a matrix: two million have 2e-10 at most, and those of 200 items that are left out had 3e-12
 
 
 def matrices(n: int, positives: int | None) -> int:

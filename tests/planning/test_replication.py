@@ -81,6 +81,14 @@ def test_matrices_that_are_never_seen_and_proportions_change_nothing(model, coun
             assert found == pytest.approx(truth, rel=1e-9, abs=1e-12, nan_ok=True), metric.name
 
 
+@pytest.mark.parametrize("counts", [[[50, 50], [50, 50]], [[142, 8], [5, 45]], [[194, 2], [1, 3]], [[197, 0], [3, 0]]])
+def test_matrices_that_are_left_out_have_next_to_no_probability(counts):
+    which = dirichlet.posterior(np.array(counts), concentrations("jeffreys", "dirichlet_multinomial", 2))
+    lattice = Lattice(200, which, edges=False)
+    assert len(lattice.weights) < 0.5 * future.matrices(200, None)
+    assert lattice.weights.sum() == pytest.approx(1.0, abs=5e-12)
+
+
 def test_fixed_totals_are_kept():
     lattice = Lattice(7, concentrations("laplace", "dirichlet_multinomial", 2), 3)
     assert (lattice.matrix.sum(-1) == [4, 3]).all()
