@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from bayescm.data import validate
 from bayescm.data.counts import check_counts
 from bayescm.data.inputs import takes_counts, takes_scores
-from bayescm.data.schema import CI_BOUND, MATRIX, METRIC, THRESHOLD, as_read, attributes, interval_coordinate
+from bayescm.data.schema import CI_BOUND, MATRIX, METRIC, THRESHOLD, as_read, attributes
 from bayescm.data.words import CiKind
 from bayescm.inference.blocks import Block
 from bayescm.inference.claims import LONG_NAMES
@@ -17,7 +17,7 @@ from bayescm.inference.labelled import Posterior
 from bayescm.inference.options import DRAWS, ModelOptions
 from bayescm.inference.read import read
 from bayescm.inference.summaries import of_posterior
-from bayescm.inference.tables import STATISTICS, rows
+from bayescm.inference.tables import STATISTICS, dataset, rows
 from bayescm.metrics import net_benefit, resolve
 from bayescm.models.fit import is_conjugate
 from bayescm.planning.checks import ACTION, no_dim, two_labels
@@ -184,12 +184,12 @@ def _classifier(posterior: Posterior, at: list[float], ci_prob: float, ci_kind: 
 
     def summarised(block: Block, places: list[int]) -> Array:
         metrics = [benefits[i] for i in places]
-        block.check(metrics)
         table = rows(block.statistics(metrics, prob, kind), metrics, block.points(metrics), block.shape)
         useful = [block.chance([(precision, ">", at[i]), (npv, ">", 1.0 - at[i])]) for i in places]
         return np.concatenate([table, np.stack([np.stack(side[:2], -1) for side in useful], -2)], -1)
 
     def kernel(block: Block, places: NDArray[np.int64]) -> Array:
+        block.check(benefits[:1])  # all need the same cells
         each = places.reshape(-1, places.shape[-1]).tolist()
         if all(some == each[0] for some in each):
             return summarised(block, each[0])
@@ -201,13 +201,9 @@ def _classifier(posterior: Posterior, at: list[float], ci_prob: float, ci_kind: 
     places = xr.DataArray(np.arange(len(at)), dims=THRESHOLD)
     places = places.expand_dims(_PLACE, -1) if own else places.rename({THRESHOLD: _PLACE})
     places = places.broadcast_like(over.drop_vars(over.coords)).transpose(..., _PLACE)
-    columns = [*STATISTICS, "probability_useful", "error_useful"]
-    table = posterior.map(kernel, {_PLACE: places.sizes[_PLACE], METRIC: len(columns)}, places)
+    table = posterior.map(kernel, {_PLACE: places.sizes[_PLACE], METRIC: len(STATISTICS) + 2}, places)
     table = table.isel({_PLACE: 0}) if own else table.rename({_PLACE: THRESHOLD})
-    found = table.assign_coords({THRESHOLD: at, METRIC: columns}).to_dataset(METRIC)
-    exact: Any = posterior.by_structure(lambda block: block.are_known(benefits[:1]), _PLACE).isel({_PLACE: 0})
-    method = exact.copy(data=np.where(exact.values, "exact", "draws")).set_dims({**exact.sizes, THRESHOLD: len(at)})
-    interval = xr.concat([found["lower"], found["upper"]], CI_BOUND)
-    found = found.assign(interval=interval.assign_coords({CI_BOUND: interval_coordinate(prob, kind)}))
-    found = found.assign(error=found["error_useful"], method=method)
-    return found[[*_STATISTICS, "probability_useful", "error", "method"]]
+    known: Any = posterior.by_structure(lambda block: block.are_known(benefits[:1]), _PLACE).isel({_PLACE: 0})
+    method = known.copy(data=np.where(known.values, "exact", "draws")).set_dims({**known.sizes, THRESHOLD: len(at)})
+    found = dataset(table, {THRESHOLD: at}, method, prob, kind, {})[[*_STATISTICS, "method"]]
+    return found.assign(probability_useful=table[..., -2], error=table[..., -1])
