@@ -48,6 +48,7 @@ ENTRIES = {
     "rank_sums.fineness": ("f2 f1 f1 f1 f1", ""),
     "rank_sums.larger": ("f2 f2 i2 i i", "i"),
     "rank_sums.panels": ("f1 f1 f", "f1 f1"),
+    "rate_pairs.integrate": ("f2A f2A f3 f2 f1 f1 f3", ""),
     "roc.joint": ("rng b1 i2 i1 f2 i1 f1 f2 f1 f1 f1 Read3", ""),
     "roc.single": ("rng Ranking Steps f2 f1 f1 f1 Read2", ""),
     "roc.smoothed": ("rng i1 i1 f1 f1 f1 f1 Read2", ""),

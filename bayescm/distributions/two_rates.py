@@ -6,7 +6,6 @@ and each is an integral in two dimensions: adaptive Gauss-Hermite quadrature abo
 whose integrand is log concave. The parameters have a posterior by importance sampling (:class:`PairsPosterior`).
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -14,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
+from bayescm._kernels.dispatch import in_blocks, kernel
 from bayescm.distributions import importance
 
 Array = NDArray[np.float64]
@@ -23,7 +23,6 @@ NODES = 9
 _BLOCK = 2**13  # pairs at a time: what is held of them stays in a cache
 _ENDS = np.array([[-12.0, -12.0, -8.0], [6.0, 6.0, 8.0]])
 """Of log sd (2) and the artanh of the correlation: beyond these, where a search may stray, determinants cancel."""
-_STEPS, _CLOSE = 100, 1e-9  # of Newton's rule: at most, and twice what is left to gain
 _DF = 6.0
 _CHANGES = 12  # of a pair, by Metropolis's rule
 _OF_ONE = 2.0  # degrees of freedom where one rate was seen: spreads near 0 are far from the mode, and as likely
@@ -100,20 +99,7 @@ class TwoRates:
         """Return the log likelihood of parameters (n, 2 columns + 3), with the binomial coefficients."""
         coefficients = special.gammaln(self.items + 1) - special.gammaln(self.right + 1)
         constant = (coefficients - special.gammaln(self.items - self.right + 1)).sum()
-        found = [self._integrals(given, nodes).sum(1) for given in self._given(parameters)]
-        return np.asarray(np.concatenate(found) + constant)
-
-    def _integrals(self, given: "_Given", nodes: int) -> Array:
-        """Return the log integral of every unit, (n, units)."""
-        h, weight = np.polynomial.hermite_e.hermegauss(nodes)
-        weight = weight * np.exp(0.5 * h**2)
-        (x1, x2), (c11, c21, c22) = given.mode, given.factor
-        total = np.zeros(x1.shape)
-        for node, first in zip(h, weight, strict=True):
-            one = x1 + c11 * node
-            two = (x2 + c21 * node) + c22 * h[:, None, None]
-            total += first * np.tensordot(weight, np.exp(given.log_density(one, two) - given.highest), 1)
-        return np.asarray(given.highest + np.log(total * c11 * c22 * given.peak))
+        return np.asarray(_Given(self, parameters, nodes).log_integral.sum(1) + constant)
 
     def draw(self, parameters: Array, rng: np.random.Generator) -> Array:
         """Draw the pairs' logits (n, 2, units) given parameters, a set of them for each draw.
@@ -121,34 +107,42 @@ class TwoRates:
         The best of a few points of a t distribution about the mode is changed by Metropolis's rule with more of them:
         densities are log concave, and the rule takes most.
         """
-        return np.concatenate([_pairs(given, rng) for given in self._given(parameters)])
-
-    def _given(self, parameters: Array) -> Iterator["_Given"]:
-        """Give the densities of the pairs in blocks of parameters."""
-        for block in np.array_split(parameters, max(len(parameters) * self.right.shape[1] // _BLOCK, 1)):
-            yield _Given(self, block)
+        blocks = np.array_split(parameters, max(len(parameters) * self.right.shape[1] // _BLOCK, 1))
+        return np.concatenate([_pairs(_Given(self, block), rng) for block in blocks])
 
 
 class _Given:
-    """The densities of the pairs given parameters (n, ...)."""
+    """The densities of the pairs given parameters (n, ...).
 
-    def __init__(self, data: TwoRates, parameters: Array) -> None:
+    Attributes
+    ----------
+    mode : ndarray of shape (2, n, units)
+    factor : ndarray of shape (3, n, units)
+        Lower (11, 21, 22), of the inverse of the curvature at the mode.
+    log_integral : ndarray of shape (n, units)
+        By quadrature; without nodes -inf.
+    """
+
+    def __init__(self, data: TwoRates, parameters: Array, nodes: int = 0) -> None:
         self.data = data
         parameters = np.concatenate([parameters[:, :-3], parameters[:, -3:].clip(*_ENDS)], 1)
-        self.mean = tuple(data.means(parameters).swapaxes(0, 1))  # (n, units) each
-        sd, rho = spread_of(parameters)
+        means, (sd, rho) = data.means(parameters), spread_of(parameters)
         one_less = np.cosh(parameters[:, -1]) ** -2.0  # 1 - rho^2
         s1, s2 = sd.T
-        self.precision = tuple(
-            one[:, None] for one in (1 / (s1**2 * one_less), 1 / (s2**2 * one_less), -rho / (s1 * s2 * one_less))
-        )
-        self.peak = (0.5 / (np.pi * s1 * s2 * np.sqrt(one_less)))[:, None]  # of the normal density
-        self.mode = self._mode()
-        self.highest = self.log_density(*self.mode)
-        h11, h22, h12 = self._curvature(*self.mode)
-        determinant = h11 * h22 - h12**2
-        c11 = np.sqrt(h22 / determinant)
-        self.factor = c11, -h12 / determinant / c11, np.sqrt(1.0 / h22)
+        precision = np.stack([1 / (s1**2 * one_less), 1 / (s2**2 * one_less), -rho / (s1 * s2 * one_less)], 1)
+        self.mean, self.precision = means.swapaxes(0, 1), precision.T[..., None]
+        h, weight = np.polynomial.hermite_e.hermegauss(nodes) if nodes else np.empty((2, 0))
+        weight = weight * np.exp(0.5 * h**2)
+        weights = np.outer(weight, weight).ravel()
+        integrate, found = kernel("rate_pairs", "integrate"), np.empty((len(means), 6, means.shape[-1]))
+
+        def part(start: int, stop: int) -> None:
+            some = slice(start, stop)
+            integrate(data.right, data.items, means[some], precision[some], h, weights, found[some])
+
+        in_blocks(part, len(found), max(_BLOCK // means.shape[-1], 1))
+        self.mode, self.factor = found.swapaxes(0, 1)[:2], found.swapaxes(0, 1)[2:5]
+        self.log_integral = found[:, 5] - np.log(2.0 * np.pi * s1 * s2 * np.sqrt(one_less))[:, None]
 
     def log_density(self, x1: Array, x2: Array) -> Array:
         """Return the log of binomials times normal, but for what doesn't depend on the pair."""
@@ -156,34 +150,6 @@ class _Given:
         e1, e2 = x1 - self.mean[0], x2 - self.mean[1]
         seen = y1 * x1 - n1 * softplus(x1) + y2 * x2 - n2 * softplus(x2)
         return np.asarray(seen - 0.5 * (a11 * e1**2 + a22 * e2**2) - a12 * e1 * e2)
-
-    def _curvature(self, x1: Array, x2: Array) -> tuple[Array, Array, Array]:
-        (n1, n2), (a11, a22, a12) = self.data.items, self.precision
-        p1, p2 = special.expit(x1), special.expit(x2)
-        return n1 * p1 * (1 - p1) + a11, n2 * p2 * (1 - p2) + a22, a12 + 0.0 * p1
-
-    def _mode(self) -> tuple[Array, Array]:
-        """Return the modes of the pairs, by Newton's rule, whose steps are shortened where they overshoot."""
-        (y1, y2), (n1, n2), (a11, a22, a12) = self.data.right, self.data.items, self.precision
-        raw = special.logit((self.data.right + 0.5) / (self.data.items + 1.0))
-        weight = 1.0 / (1.0 + np.stack([a11, a22]) / (0.25 * self.data.items + 0.1)[:, None])
-        x1, x2 = (one + w * (of - one) for one, w, of in zip(self.mean, weight, raw, strict=True))
-        height, part = self.log_density(x1, x2), np.ones(x1.shape)
-        for _ in range(_STEPS):
-            e1, e2 = x1 - self.mean[0], x2 - self.mean[1]
-            g1 = y1 - n1 * special.expit(x1) - (a11 * e1 + a12 * e2)
-            g2 = y2 - n2 * special.expit(x2) - (a12 * e1 + a22 * e2)
-            h11, h22, h12 = self._curvature(x1, x2)
-            determinant = h11 * h22 - h12**2
-            s1, s2 = (h22 * g1 - h12 * g2) / determinant, (h11 * g2 - h12 * g1) / determinant
-            if (g1 * s1 + g2 * s2).max() < _CLOSE:
-                break
-            new = x1 + part * s1, x2 + part * s2
-            now = self.log_density(*new)
-            better = now >= height
-            x1, x2 = np.where(better, new[0], x1), np.where(better, new[1], x2)
-            height, part = np.where(better, now, height), np.where(better, np.minimum(1.0, 2.0 * part), 0.25 * part)
-        return x1, x2
 
     def propose(self, rng: np.random.Generator) -> tuple[Array, Array, Array]:
         """Return points of a t distribution about the mode, and the logs of their densities' ratios."""

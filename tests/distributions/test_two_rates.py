@@ -4,7 +4,7 @@ import arviz as az  # noqa: F401  registers the accessor
 import numpy as np
 import pytest
 import xarray as xr
-from scipy import integrate, special, stats
+from scipy import integrate, optimize, special, stats
 
 from bayescm.distributions import importance
 from bayescm.distributions.two_rates import PairsPosterior, TwoRates
@@ -49,6 +49,41 @@ def test_the_likelihood_is_scipys_integral(point):
     some = TwoRates(RIGHT[:, [1, 2, 4]], ITEMS[:, [1, 2, 4]], np.ones((3, 1)))
     assert some.log_likelihood(point[None])[0] == pytest.approx(sum(by_unit), abs=2e-3)
     assert some.log_likelihood(point[None], 25)[0] == pytest.approx(sum(by_unit), abs=2e-5)
+
+
+def by_search(right, items, point, nodes):
+    """Return the same quadrature of one unit, about the mode that scipy finds."""
+    sd, rho = np.exp(point[2:4]), np.tanh(point[4])
+    precision = np.linalg.inv(np.outer(sd, sd) * np.array([[1, rho], [rho, 1]]))
+
+    def minus_log(x):
+        e = x - point[:2]
+        return (items * np.logaddexp(0.0, x) - right * x).sum(-1) + 0.5 * np.einsum("...i,ij,...j", e, precision, e)
+
+    def slope(x):
+        return items * special.expit(x) - right + precision @ (x - point[:2])
+
+    def curvature(x):
+        return np.diag(items * special.expit(x) * special.expit(-x)) + precision
+
+    mode = optimize.minimize(minus_log, point[:2], jac=slope, hess=curvature, method="trust-exact", tol=1e-10).x
+    c = np.linalg.inv(curvature(mode))
+    factor = np.linalg.cholesky(c)
+    h, weight = np.polynomial.hermite_e.hermegauss(nodes)
+    z, weight = (
+        np.stack(np.meshgrid(h, h), -1),
+        np.multiply.outer(weight, weight) * np.exp(0.5 * np.add.outer(h**2, h**2)),
+    )
+    logs = special.logsumexp(-minus_log(mode + z @ factor.T), b=weight) + 0.5 * np.linalg.slogdet(c @ precision)[1]
+    return logs - np.log(2 * np.pi) + stats.binom.logpmf(right, items, 0.5).sum() + items.sum() * np.log(2)
+
+
+@pytest.mark.parametrize("nodes", [1, 9])
+def test_the_kernel_is_the_quadrature_about_the_mode(nodes):
+    many = np.random.default_rng(2).normal(0, 1.2, (60, 5))
+    got = SEEN.log_likelihood(many, nodes)
+    want = [sum(by_search(*both, one, nodes) for both in zip(RIGHT.T, ITEMS.T, strict=True)) for one in many]
+    np.testing.assert_allclose(got, want, rtol=1e-6)
 
 
 @pytest.mark.slow

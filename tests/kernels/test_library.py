@@ -77,6 +77,7 @@ QUESTIONS = {
                             bayescm.compare_systems(Y, {"A": Y, "B": np.roll(Y, 3)}, "accuracy", **SEED)],
     "second tests": lambda: [bayescm.planning.replicate(ONE, metrics, prevalence=prevalence)
                              for metrics in ("mcc", ["dor", "kappa"]) for prevalence in (None, "fixed")],
+    "studies": lambda: bayescm.synthesis(COUNTS, **SEED),
     "boards of draws": lambda: [bayescm.leaderboard(SYSTEMS, metric=metric, method="draws", prior="jeffreys", **SEED)
                                 for metric in ("recall", "mcc")],
 }  # fmt: skip
