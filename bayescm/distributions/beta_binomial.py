@@ -130,11 +130,17 @@ def above(a: Array, b: Array) -> Callable[[Array, Array], Array]:
     return lambda c, d: np.asarray(beta_quantiles.logit_cdf(y, c[..., None], d[..., None]) @ _WEIGHTS)
 
 
-def last(holds: Callable[[Array], NDArray[np.bool_]], shape: tuple[int, ...], n: int) -> Array:
-    """Return the largest count, -1 for none, up to which something holds."""
-    low, high = np.full(shape, -1.0), np.full(shape, n + 1.0)
-    for _ in range(n.bit_length() + 1):
-        middle = np.floor((low + high) / 2)
-        good = (middle < 0) | holds(np.clip(middle, 0, n))
-        low, high = np.where(good, middle, low), np.where(good, high, middle)
+def last(
+    holds: Callable[[Array], NDArray[np.bool_]], shape: tuple[int, ...], n: int, near: Array | None = None
+) -> Array:
+    """Return the largest count, -1 for none, up to which something holds; it is sooner found if it is known about."""
+    low, high, step = np.full(shape, -1.0), np.full(shape, n + 1.0), 1.0
+    middle = np.floor((low + high) / 2) if near is None else np.floor(near)
+    while (high - low > 1).any():
+        good = (middle < 0) | holds(middle.clip(0, n))
+        low, high = np.where(good, np.maximum(low, middle), low), np.where(good, high, np.minimum(high, middle))
+        middle, step = np.floor((low + high) / 2), 4.0 * step
+        if near is not None:  # outwards, until there are counts on both sides
+            middle = np.where(high > n, np.minimum(low + step, middle), middle)
+            middle = np.where(low < 0, np.maximum(high - step, middle), middle)
     return low

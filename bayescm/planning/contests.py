@@ -61,7 +61,8 @@ class Apart(NamedTuple):
         def sure(other: Array) -> NDArray[np.bool_]:
             return np.asarray(better(other + a, m - other + b) > self.sure)
 
-        return float(chance @ second.cdf(last(sure, k.shape, m), m))
+        near = _boundary((k + a) / (n + a + b), n + a + b, m + a + b, self.sure) * (m + a + b) - a
+        return float(chance @ second.cdf(last(sure, k.shape, m, near.clip(0, m)), m))
 
     def _worse(self, n: int, m: int) -> float:
         """Return the probability that the worse one is found better."""
@@ -107,6 +108,15 @@ class Together(NamedTuple):
             )
 
         return m, chance, last(sure, m.shape, n)
+
+
+def _boundary(share: Array, n: float, m: float, sure: float) -> Array:
+    """Return about the share of m items that another share of n items is surely above."""
+    z = special.ndtri(sure)
+    found = share
+    for _ in range(3):
+        found = (share - z * np.sqrt(share * (1.0 - share) / n + found * (1.0 - found) / m)).clip(0.0, 1.0)
+    return found
 
 
 def _beyond_half(rate: Rate, most: Array, m: Array) -> Array:

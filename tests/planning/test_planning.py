@@ -7,7 +7,7 @@ from scipy import special, stats
 
 import bayescm
 from bayescm.distributions import beta_quantiles
-from bayescm.distributions.beta_binomial import Rate, above, below
+from bayescm.distributions.beta_binomial import Rate, above, below, last
 from bayescm.metrics import resolve
 from bayescm.planning import contests
 from bayescm.planning.whole_tests import Test as WholeTest
@@ -430,3 +430,21 @@ def test_grouped_comparisons_are_close(monkeypatch):
     one_by_one = contest.right(400)
     monkeypatch.setattr(contests, "_ONE_BY_ONE", 100)
     assert contest.right(400) == pytest.approx(one_by_one, abs=2e-3)
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 7, 100, 10**9])
+def test_the_last_count_is_found_from_any_start(n):
+    rng = np.random.default_rng(n)
+    want = np.floor(rng.uniform(-2, n + 1, 300)).clip(-1, n)
+    asked = []
+
+    def holds(k):
+        assert k.min() >= 0
+        assert k.max() <= n
+        asked.append(k)
+        return k <= want
+
+    for near in (None, want, (want + 2).clip(0, n), rng.uniform(0, n, 300), np.zeros(300), np.full(300, float(n))):
+        asked.clear()
+        np.testing.assert_array_equal(last(holds, want.shape, n, near), want)
+        assert len(asked) <= (4 if near is want and n > 10**6 else 2 * n.bit_length() + 2)
