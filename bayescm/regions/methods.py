@@ -75,7 +75,7 @@ class Method:
         return grid.windows(axes, self.boxes(cells, level))
 
     def deviance(self, cells: Array, y: Array, x: Array) -> Array:
-        """Return the likelihood ratio statistic (E,) at points (Urlus 2023, eq. 7, with p_TP and TN gone)."""
+        """Return the likelihood ratio statistic (E,) at points or one (Urlus 2023, eq. 7, with p_TP and TN gone)."""
         counts = cells[..., [cell for group in self.space.groups for cell in group]]
         totals = [cells[..., list(group)].sum(-1) for group in self.space.groups]
         terms = special.xlogy(counts, counts) - counts * self.space.logs(y, x, cells)
@@ -346,8 +346,7 @@ class Simulate(Method):
             place = np.array([y[e], x[e]]).view(np.uint64).tolist()
             rng = np.random.default_rng([self.seed, *cells[e].astype(int).tolist(), *place])
             drawn = rng.multinomial(int(cells[e].sum()), p, size=self.draws).astype(np.float64)
-            one = np.full(self.draws, y[e]), np.full(self.draws, x[e])
-            level[e] = (self.deviance(drawn, *one) < q[e] - 1e-9 * max(1.0, q[e])).mean()
+            level[e] = (self.deviance(drawn, y[e], x[e]) < q[e] - 1e-9 * max(1.0, q[e])).mean()
         return q, level, 1.0 - level
 
 
