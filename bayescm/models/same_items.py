@@ -22,12 +22,15 @@ from bayescm.data.labels import class_order, label_array
 from bayescm.data.labels import codes as codes_of
 from bayescm.data.random import Stream, matrix_rng
 from bayescm.data.schema import ACTUAL, CHAIN, DRAW, ITEM, LABEL, MATRIX, PREDICTED, RUN, SYSTEM
-from bayescm.priors.concentrations import Concentrations, PriorLike, concentrations, of_pairs
+from bayescm.priors.concentrations import PriorLike, concentrations, of_pairs
 
 Array = NDArray[np.float64]
+Places = NDArray[np.intp]
 
-_LEFT = 1e-9  # of the prior's part: what the sticks leave over
+_LEFT = 1e-6  # of the prior's part: what the sticks leave over
 _BLOCK = 2**22  # numbers at a time
+_STICKS = 2**16  # at a time: a few arrays of them stay in a cache
+_HEAVIEST = 100_000  # items of a prior: 4,000 draws take ten minutes
 _DIMS = (CHAIN, DRAW, SYSTEM, ACTUAL, PREDICTED)
 
 
@@ -37,7 +40,8 @@ class Patterns(NamedTuple):
     Attributes
     ----------
     codes : ndarray of shape (patterns, 1 + systems * runs)
-        The actual class and the answers of each system, as places in `labels`; those of one system's runs in order.
+        The actual class and the answers of each system, as places in `labels`, those of one system's runs in order; by
+        rising class.
     counts : ndarray of shape (patterns,)
         Positive.
     labels, systems : list
@@ -169,13 +173,12 @@ def draw(which: Patterns, prior: PriorLike, chains: int, draws: int, seed: int) 
     -----
     A priori an item's class i has probability a_i / A, and then each system answers j with probability a_ij / a_i,
     independently; A, the sum of all concentrations, is the weight of this prior in items. Its part of a draw is made of
-    sticks (Sethuraman 1994) until 1e-9 of it is left.
+    sticks (Sethuraman 1994) until a millionth of it is left.
     """
     base = concentrations(prior, "dirichlet_multinomial", which.labels)
     rng, theta = matrix_rng(seed, 0, Stream.SAME_ITEMS), _empty(which, chains * draws)
     for part in _blocks(theta, which):
-        total = _add_items(part, which, rng)
-        total += _add_prior(part, base, rng)
+        total = _add_items(part, which, rng) + _add_prior(part, base.rows, rng)
         part /= total[:, None, None, None]
     return _labelled(theta, which.labels, which.systems, chains, draws)
 
@@ -202,16 +205,15 @@ def draw_pairs(
     The items, and those of the prior, have the same weights for all pairs, and each system's margin is its own
     Dirichlet posterior, as in :func:`draw`. A pair isn't independent a priori: items that only the first gets right
     weigh one item in all classes together, and those of the second one, as far as the margins leave room
-    (:func:`_one_right`).
+    (:func:`_of_two`).
     """
     base = concentrations(prior, "dirichlet_multinomial", which.labels)
-    one_right = _one_right(base.rows)
     rng, n = matrix_rng(seed, 0, Stream.SAME_ITEMS), chains * draws
     by_cell = np.empty((len(which.systems), *base.rows.shape, n))  # draws side by side: a fast order for all below
     items = np.moveaxis(by_cell, -1, 0)
     total = np.concatenate([_add_items(part, which, rng) for part in _blocks(items, which)])
     of_prior = np.zeros((2, *by_cell.shape[1:]))
-    total += _add_prior(np.moveaxis(of_prior, -1, 0), base, rng, one_right)
+    total += _add_prior(np.moveaxis(of_prior, -1, 0), base.rows, rng, _of_two(base.rows))
     for pair in pairs:
         theta = np.moveaxis((by_cell[list(pair)] + of_prior) / total, -1, 0)
         yield xr.DataArray(theta.reshape(chains, draws, *theta.shape[1:]), dims=_DIMS)  # labels take a millisecond
@@ -231,8 +233,8 @@ def _blocks(theta: Array, which: Patterns) -> Iterator[Array]:
 def _add_items(theta: Array, which: Patterns, rng: np.random.Generator) -> Array:
     """Fill in weights (n, S, K, K) of the items, and return how much they are."""
     weights = rng.standard_gamma(which.counts, (len(theta), len(which.counts)))
-    for actual in range(theta.shape[-1]):
-        of_class = which.codes[:, 0] == actual
+    starts = np.searchsorted(which.codes[:, 0], np.arange(theta.shape[-1] + 1))
+    for actual, of_class in enumerate(map(slice, starts[:-1], starts[1:])):
         answers, of_answers = which.answers()[of_class], weights[:, of_class]
         for answer in range(theta.shape[-1]):
             theta[:, :, actual, answer] = of_answers @ (answers == answer).mean(-1)
@@ -249,46 +251,75 @@ def _labelled(theta: Array, labels: list[Any], systems: list[str], chains: int, 
     )
 
 
-def _one_right(rows: Array) -> Array:
-    """Return the concentration, by class, of one of two systems alone being right."""
-    right = np.diag(rows)
-    return np.minimum(of_pairs(rows) / len(rows), np.minimum(right, rows.sum(1) - right))
+def _add_prior(theta: Array, rows: Array, rng: np.random.Generator, joint: Array | None = None) -> Array:
+    """Add the prior's part to weights (n, S, K, K) of the items, and return how much it is.
 
-
-def _add_prior(theta: Array, base: Concentrations, rng: np.random.Generator, one_right: Array | None = None) -> Array:
-    """Add the prior's part to weights (n, S, K, K) of the items, and return how much it is."""
+    Systems answer its items independently; or, two of them, with the concentrations `joint` (K, K, K) of class and
+    answers, of which there may be fewer than sticks.
+    """
     n, systems, k, _ = theta.shape
-    rows = base.rows
     weight = rows.sum()
-    if weight == 0:
+    if weight == 0.0:
         return np.zeros(n)
-    amount = np.asarray(rng.standard_gamma(weight, size=n))
-    left = amount
     sticks = int(np.ceil(np.log(_LEFT) / -np.log1p(1.0 / weight)))
-    place = np.arange(n)[:, None], np.arange(systems)
-    to_class = np.cumsum(rows.sum(1)) / weight
-    with np.errstate(invalid="ignore"):
-        to_answer = np.cumsum(rows, 1) / rows.sum(1, keepdims=True)
-    for stick in range(sticks):
-        mass = left * rng.beta(1.0, weight, n) if stick < sticks - 1 else left
-        left = left - mass
-        actual = np.searchsorted(to_class, rng.random(n), side="right").clip(max=k - 1)
-        if one_right is None:
-            answer = (rng.random((n, systems))[:, :, None] >= to_answer[actual][:, None, :-1]).sum(-1)
-        else:
-            answer = _answers_of_pair(actual, rows, one_right, rng)
-        theta[*place, actual[:, None], answer] += mass[:, None]
+    if joint is not None and joint.size <= sticks:
+        mass = rng.standard_gamma(joint, (n, *joint.shape))
+        theta += np.stack([mass.sum(3), mass.sum(2)], 1)
+        return np.asarray(mass.sum((1, 2, 3)))
+    if weight > _HEAVIEST:
+        raise ValueError(
+            f"`prior` weighs {weight:g} items, which takes hours to draw for systems on the same items; it may weigh "
+            f"{_HEAVIEST:,} at most."
+        )
+    amount = np.asarray(rng.standard_gamma(weight, n))
+    block = max(_STICKS // sticks, 1)
+    for start in range(0, n, block):
+        some = theta[start : start + block]
+        shape = len(some), sticks
+        left = np.exp(-np.cumsum(rng.standard_exponential(shape), 1) / weight)
+        left[:, -1] = 0.0
+        mass = amount[start : start + block, None] * -np.diff(left, axis=1, prepend=1.0)
+        first = k * k * np.arange(len(some))[:, None]
+        for system, cells in enumerate(
+            _answers(rows, systems, shape, rng) if joint is None else _of(joint, shape, rng)
+        ):
+            some[:, system] += np.bincount((first + cells).ravel(), mass.ravel(), first.size * k * k).reshape(-1, k, k)
     return amount
 
 
-def _answers_of_pair(actual: NDArray[np.intp], rows: Array, one_right: Array, rng: np.random.Generator) -> NDArray[Any]:
-    """Return the answers of two systems to items of given classes, (n, 2), with so much for one being right."""
-    one, right = one_right[actual], np.diag(rows)[actual]
-    u = rng.random(len(actual)) * rows.sum(1)[actual]
-    both = (u >= 2 * one) & (u < one + right)
-    correct = np.stack([both | (u < one), both | ((u >= one) & (u < 2 * one))], axis=1)
-    wrong = rows * (1 - np.eye(len(rows)))
-    with np.errstate(invalid="ignore"):
-        to_wrong = np.cumsum(wrong, 1) / wrong.sum(1, keepdims=True)
-    answer = (rng.random((len(actual), 2))[:, :, None] >= to_wrong[actual][:, None, :-1]).sum(-1)
-    return np.where(correct, actual[:, None], answer)
+def _answers(rows: Array, systems: int, shape: tuple[int, ...], rng: np.random.Generator) -> Iterator[Places]:
+    """Draw the cells of items to which each system answers by itself."""
+    k, ends = len(rows), np.append(0.0, np.cumsum(rows))
+    actual = _chosen(rows.sum(1), shape, rng)
+    low, high = ends[k * actual], ends[k * actual + k]
+    for _ in range(systems):
+        found = np.searchsorted(ends[1:], low + rng.random(shape) * (high - low), side="right")
+        yield np.minimum(found, k * actual + k - 1)
+
+
+def _of(joint: Array, shape: tuple[int, ...], rng: np.random.Generator) -> Iterator[Places]:
+    """Draw the cells of items that two systems answer."""
+    actual, *answers = np.unravel_index(_chosen(joint, shape, rng), joint.shape)
+    return (len(joint) * actual + answer for answer in answers)
+
+
+def _chosen(weights: Array, shape: tuple[int, ...], rng: np.random.Generator) -> Places:
+    """Draw places in the flattened weights."""
+    ends = np.cumsum(weights)
+    return np.searchsorted(ends, ends[-1] * rng.random(shape), side="right").clip(max=weights.size - 1)
+
+
+def _of_two(rows: Array) -> Array:
+    """Return the concentrations (K, K, K) of class and answers of two systems: those of one are `rows`.
+
+    One of two systems alone is right as often as in the prior of a pair, as far as the margins leave room; what both
+    get wrong they get wrong independently.
+    """
+    right, k = np.diag(rows), np.arange(len(rows))
+    wrong = rows.sum(1) - right
+    one = np.minimum(of_pairs(rows) / len(rows), np.minimum(right, wrong))
+    shares = rows * (1.0 - np.eye(len(rows))) / np.where(wrong > 0.0, wrong, 1.0)[:, None]
+    joint = (wrong - one)[:, None, None] * shares[:, :, None] * shares[:, None, :]
+    joint[k, k] = joint[k, :, k] = one[:, None] * shares
+    joint[k, k, k] = right - one
+    return np.asarray(joint)

@@ -80,6 +80,33 @@ def test_the_prior_of_a_pair_is_one_item_a_side(k, one_right):
     assert stats.ks_2samp(accuracy[:, 0], other[:, 0] + other[:, 1]).pvalue > 1e-4
 
 
+UNEVEN = np.array([[3.0, 0.5, 1.5], [0.2, 2.0, 0.4], [1.0, 1.0, 1.0]])
+
+
+@pytest.mark.parametrize("rows", [UNEVEN, np.array([[0.0, 0.0], [1.0, 2.0]]), np.eye(5) + 0.1])  # of 5, by sticks
+@pytest.mark.parametrize("pair", [True, False])
+def test_the_prior_s_part_has_its_moments(rows, pair):
+    """Masses of disjoint cells are independent gamma variables; masses with a cell in common have its covariance."""
+    n, k = 40_000, len(rows)
+    mass = np.zeros((n, 2, k, k))
+    of_class = np.where(rows.any(1), rows.sum(1), 1.0)
+    joint = same_items._of_two(rows) if pair else rows[:, :, None] * rows[:, None] / of_class[:, None, None]
+    total = same_items._add_prior(mass, rows, np.random.default_rng(1), joint if pair else None)
+    np.testing.assert_allclose(mass.sum((2, 3)), np.stack([total, total], 1))
+    for system in range(2):
+        np.testing.assert_allclose(joint.sum(2 - system), rows)
+        np.testing.assert_allclose(mass[:, system].mean(0), rows, atol=5 * np.sqrt(rows.max() / n))
+    centred = mass - mass.mean(0)
+    together = np.einsum("nia,nib->iab", centred[:, 0], centred[:, 1]) / n
+    np.testing.assert_allclose(together, joint, atol=0.08)
+    assert abs(np.mean(centred[:, 0, 0, 0] * centred[:, 1, 1, 1])) < 0.08
+
+
+def test_a_prior_that_takes_hours_is_refused():
+    with pytest.raises(ValueError, match="`prior` weighs 4e\\+06 items"):
+        draw(patterns(told()), 1e6, 1, 10, 1)
+
+
 def test_without_a_prior_it_is_the_bayesian_bootstrap():
     theta = draw(patterns(told()), "haldane", 1, 20_000, 5).values[0]
     assert np.allclose(theta.sum((-2, -1)), 1)
