@@ -306,7 +306,7 @@ def _of(joint: Array, shape: tuple[int, ...], rng: np.random.Generator) -> Itera
 def _chosen(weights: Array, shape: tuple[int, ...], rng: np.random.Generator) -> Places:
     """Draw places in the flattened weights."""
     ends = np.cumsum(weights)
-    return np.searchsorted(ends, ends[-1] * rng.random(shape), side="right").clip(max=weights.size - 1)
+    return np.asarray(np.searchsorted(ends, ends[-1] * rng.random(shape), side="right").clip(max=weights.size - 1))
 
 
 def _of_two(rows: Array) -> Array:

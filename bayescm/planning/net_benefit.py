@@ -117,7 +117,8 @@ def decision_curve(
     posterior, _ = made[0]
     two_labels(posterior)
     no_dim(posterior.over, ACTION)
-    classifier = xr.concat([_classifier(part, some, ci_prob, ci_kind) for part, some in made], THRESHOLD)
+    classifiers = [_classifier(part, some, ci_prob, ci_kind) for part, some in made]
+    classifier = classifiers[0] if len(made) == 1 else xr.concat(classifiers, THRESHOLD)
     acting, useful = classifier[[*_STATISTICS]], classifier[["probability_useful", "error", "method"]]
     shares = of_posterior(posterior, "prevalence", ci_prob, ci_kind, {}).isel({METRIC: 0}, drop=True)[[*_STATISTICS]]
     shares = shares.isel({THRESHOLD: 0}, drop=True) if THRESHOLD in shares.dims else shares
