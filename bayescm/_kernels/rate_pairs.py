@@ -37,47 +37,53 @@ def _log(x):
 
 
 @kernel
-def _start(right, items, mean, precision):
+def _start(right, wrong, mean, precision):
     """Return a logit between the mean and what was seen."""
-    weight = 0.25 * items + 0.1
-    return mean + weight / (weight + precision) * (math.log((right + 0.5) / (items - right + 0.5)) - mean)
-
-
-@kernel
-def _minus_log(right, items, x, small):
-    """Return minus the log of a binomial density at a logit, `small` being exp(-abs(x))."""
-    return items * (max(x, 0.0) + math.log(1.0 + small)) - right * x
+    weight = 0.25 * (right + wrong) + 0.1
+    return mean + weight / (weight + precision) * (math.log((right + 0.5) / (wrong + 0.5)) - mean)
 
 
 @vector_kernel
-def _sum(right, items, x, others, weights):
+def _minus_log(right, wrong, x, small):
+    """Return minus the log of a binomial density at a logit, `small` being exp(-abs(x)): nothing cancels."""
+    return (right + wrong) * _log(small) + max(wrong * x, -right * x)
+
+
+@kernel
+def _slope(right, wrong, x, small):
+    """Return the derivative of the log of a binomial density."""
+    return (right * small - wrong if x > 0.0 else right - wrong * small) / (1.0 + small)
+
+
+@vector_kernel
+def _sum(right, wrong, x, others, weights):
     """Return the weighted sum of binomial densities at logits times exp(-others)."""
     total = 0.0
     for j in range(len(x)):
-        below = items * (max(x[j], 0.0) + _log(_exp(abs(x[j])))) - right * x[j] + others[j]
+        below = _minus_log(right, wrong, x[j], _exp(abs(x[j]))) + others[j]
         total += weights[j] * _exp(max(below, 0.0))
     return total
 
 
 @kernel
-def _mode(y1, y2, n1, n2, m1, m2, a11, a22, a12):
+def _mode(y1, y2, w1, w2, m1, m2, a11, a22, a12):
     """Return the mode, minus the log density there, and its curvature (11, 22), by Newton's rule.
 
     Steps are shortened where they overshoot.
     """
-    x1, x2, d1, d2, part, least = _start(y1, n1, m1, a11), _start(y2, n2, m2, a22), 0.0, 0.0, 1.0, math.inf
+    x1, x2, d1, d2, part, least = _start(y1, w1, m1, a11), _start(y2, w2, m2, a22), 0.0, 0.0, 1.0, math.inf
     from1, from2, h11, h22 = x1, x2, a11, a22
     for _ in range(_STEPS):
         e1, e2, s1, s2 = x1 - m1, x2 - m2, math.exp(-abs(x1)), math.exp(-abs(x2))
-        now = _minus_log(y1, n1, x1, s1) + _minus_log(y2, n2, x2, s2) + 0.5 * (a11 * e1 * e1 + a22 * e2 * e2)
+        now = _minus_log(y1, w1, x1, s1) + _minus_log(y2, w2, x2, s2) + 0.5 * (a11 * e1 * e1 + a22 * e2 * e2)
         now += a12 * e1 * e2
         if now > least:
             part *= 0.25
         else:
             from1, from2, least = x1, x2, now
-            g1 = y1 - n1 * (1.0 if x1 > 0.0 else s1) / (1.0 + s1) - (a11 * e1 + a12 * e2)
-            g2 = y2 - n2 * (1.0 if x2 > 0.0 else s2) / (1.0 + s2) - (a12 * e1 + a22 * e2)
-            h11, h22 = n1 * s1 / (1.0 + s1) ** 2 + a11, n2 * s2 / (1.0 + s2) ** 2 + a22
+            g1 = _slope(y1, w1, x1, s1) - (a11 * e1 + a12 * e2)
+            g2 = _slope(y2, w2, x2, s2) - (a12 * e1 + a22 * e2)
+            h11, h22 = (y1 + w1) * s1 / (1.0 + s1) ** 2 + a11, (y2 + w2) * s2 / (1.0 + s2) ** 2 + a22
             determinant = h11 * h22 - a12 * a12
             d1, d2 = (h22 * g1 - a12 * g2) / determinant, (h11 * g2 - a12 * g1) / determinant
             if g1 * d1 + g2 * d2 < _CLOSE:
@@ -88,12 +94,12 @@ def _mode(y1, y2, n1, n2, m1, m2, a11, a22, a12):
 
 
 @kernel
-def integrate(right, items, means, precision, nodes, weights, out):
+def integrate(right, wrong, means, precision, nodes, weights, out):
     """Fill mode (2), factor of the inverse curvature there (11, 21, 22), and the log of the integral.
 
     Parameters
     ----------
-    right, items : ndarray of shape (2, units)
+    right, wrong : ndarray of shape (2, units)
     means : ndarray of shape (n, 2, units)
         Of the logits.
     precision : ndarray of shape (n, 3)
@@ -110,8 +116,8 @@ def integrate(right, items, means, precision, nodes, weights, out):
     for k in range(len(means)):
         a11, a22, a12 = precision[k]
         for u in range(means.shape[2]):
-            y1, y2, n1, n2, m1, m2 = right[0, u], right[1, u], items[0, u], items[1, u], means[k, 0, u], means[k, 1, u]
-            x1, x2, least, h11, h22 = _mode(y1, y2, n1, n2, m1, m2, a11, a22, a12)
+            y1, y2, w1, w2, m1, m2 = right[0, u], right[1, u], wrong[0, u], wrong[1, u], means[k, 0, u], means[k, 1, u]
+            x1, x2, least, h11, h22 = _mode(y1, y2, w1, w2, m1, m2, a11, a22, a12)
             determinant = h11 * h22 - a12 * a12
             c11 = math.sqrt(h22 / determinant)
             c21, c22 = -a12 / determinant / c11, math.sqrt(1.0 / h22)
@@ -120,10 +126,10 @@ def integrate(right, items, means, precision, nodes, weights, out):
             for first in nodes:
                 z1, middle = x1 + c11 * first, x2 + c21 * first
                 e1 = z1 - m1
-                of_first = _minus_log(y1, n1, z1, math.exp(-abs(z1))) + 0.5 * a11 * e1 * e1 - least
+                of_first = _minus_log(y1, w1, z1, math.exp(-abs(z1))) + 0.5 * a11 * e1 * e1 - least
                 for second in nodes:
                     z2[n] = middle + c22 * second
                     e2 = z2[n] - m2
                     others[n] = of_first + (0.5 * a22 * e2 + a12 * e1) * e2
                     n += 1
-            out[k, 5, u] = math.log(_sum(y2, n2, z2, others, weights) * c11 * c22) - least
+            out[k, 5, u] = math.log(_sum(y2, w2, z2, others, weights) * c11 * c22) - least

@@ -134,11 +134,12 @@ class _Given:
         h, weight = np.polynomial.hermite_e.hermegauss(nodes) if nodes else np.empty((2, 0))
         weight = weight * np.exp(0.5 * h**2)
         weights = np.outer(weight, weight).ravel()
-        integrate, found = kernel("rate_pairs", "integrate"), np.empty((len(means), 6, means.shape[-1]))
+        integrate, wrong = kernel("rate_pairs", "integrate"), data.items - data.right
+        found = np.empty((len(means), 6, means.shape[-1]))
 
         def part(start: int, stop: int) -> None:
             some = slice(start, stop)
-            integrate(data.right, data.items, means[some], precision[some], h, weights, found[some])
+            integrate(data.right, wrong, means[some], precision[some], h, weights, found[some])
 
         in_blocks(part, len(found), max(_BLOCK // means.shape[-1], 1))
         self.mode, self.factor = found.swapaxes(0, 1)[:2], found.swapaxes(0, 1)[2:5]

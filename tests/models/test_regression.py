@@ -333,6 +333,7 @@ def test_grids_and_groups_to_come():
     assert new == pytest.approx(known, abs=0.08)
 
 
+@pytest.mark.slow
 def test_a_population_goes_where_counts_go():
     fit = from_prior(TABLE, 200, covariates=BOTH)
     by_scanner = story.at(fit, {"scanner": ["old", "new"]})
