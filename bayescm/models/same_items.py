@@ -29,8 +29,8 @@ Places = NDArray[np.intp]
 
 _LEFT = 1e-6  # of the prior's part: what the sticks leave over
 _BLOCK = 2**22  # numbers at a time
-_STICKS = 2**16  # at a time: a few arrays of them stay in a cache
-_HEAVIEST = 100_000  # items of a prior: 4,000 draws take ten minutes
+_PART = 2**16  # of sticks or cells
+_HEAVIEST = 100_000  # items of a prior: 4,000 draws of two systems take a quarter of an hour
 _DIMS = (CHAIN, DRAW, SYSTEM, ACTUAL, PREDICTED)
 
 
@@ -263,28 +263,40 @@ def _add_prior(theta: Array, rows: Array, rng: np.random.Generator, joint: Array
         return np.zeros(n)
     sticks = int(np.ceil(np.log(_LEFT) / -np.log1p(1.0 / weight)))
     if joint is not None and joint.size <= sticks:
-        mass = rng.standard_gamma(joint, (n, *joint.shape))
-        theta += np.stack([mass.sum(3), mass.sum(2)], 1)
-        return np.asarray(mass.sum((1, 2, 3)))
+        return _add_cells(theta, joint, rng)
     if weight > _HEAVIEST:
         raise ValueError(
-            f"`prior` weighs {weight:g} items, which takes hours to draw for systems on the same items; it may weigh "
+            f"`prior` weighs {weight:g} items, too many to draw for systems on the same items; it may weigh "
             f"{_HEAVIEST:,} at most."
         )
     amount = np.asarray(rng.standard_gamma(weight, n))
-    block = max(_STICKS // sticks, 1)
-    for start in range(0, n, block):
-        some = theta[start : start + block]
+    for part in _slices(n, sticks):
+        some = theta[part]
         shape = len(some), sticks
         left = np.exp(-np.cumsum(rng.standard_exponential(shape), 1) / weight)
         left[:, -1] = 0.0
-        mass = amount[start : start + block, None] * -np.diff(left, axis=1, prepend=1.0)
+        mass = amount[part, None] * -np.diff(left, axis=1, prepend=1.0)
         first = k * k * np.arange(len(some))[:, None]
-        for system, cells in enumerate(
-            _answers(rows, systems, shape, rng) if joint is None else _of(joint, shape, rng)
-        ):
-            some[:, system] += np.bincount((first + cells).ravel(), mass.ravel(), first.size * k * k).reshape(-1, k, k)
+        places = _answers(rows, systems, shape, rng) if joint is None else _of(joint, shape, rng)
+        for system, at in enumerate(places):
+            some[:, system] += np.bincount((first + at).ravel(), mass.ravel(), first.size * k * k).reshape(-1, k, k)
     return amount
+
+
+def _add_cells(theta: Array, joint: Array, rng: np.random.Generator) -> Array:
+    """Add the prior's part to weights (n, 2, K, K), of each of its cells, and return how much it is."""
+    amount = np.empty(len(theta))
+    for part in _slices(len(theta), joint.size):
+        mass = rng.standard_gamma(joint, (len(amount[part]), *joint.shape))
+        theta[part] += np.stack([mass.sum(3), mass.sum(2)], 1)
+        amount[part] = mass.sum((1, 2, 3))
+    return amount
+
+
+def _slices(n: int, size: int) -> Iterator[slice]:
+    """Yield parts of n draws, each of so many numbers, of which arrays stay in a cache."""
+    block = max(_PART // size, 1)
+    return (slice(start, start + block) for start in range(0, n, block))
 
 
 def _answers(rows: Array, systems: int, shape: tuple[int, ...], rng: np.random.Generator) -> Iterator[Places]:

@@ -102,7 +102,7 @@ def test_the_prior_s_part_has_its_moments(rows, pair):
     assert abs(np.mean(centred[:, 0, 0, 0] * centred[:, 1, 1, 1])) < 0.08
 
 
-def test_a_prior_that_takes_hours_is_refused():
+def test_a_prior_too_heavy_to_draw_is_refused():
     with pytest.raises(ValueError, match="`prior` weighs 4e\\+06 items"):
         draw(patterns(told()), 1e6, 1, 10, 1)
 
