@@ -99,7 +99,12 @@ class TwoRates:
         """Return the log likelihood of parameters (n, 2 columns + 3), with the binomial coefficients."""
         coefficients = special.gammaln(self.items + 1) - special.gammaln(self.right + 1)
         constant = (coefficients - special.gammaln(self.items - self.right + 1)).sum()
-        return np.asarray(_Given(self, parameters, nodes).log_integral.sum(1) + constant)
+
+        def part(start: int, stop: int) -> Array:
+            return np.asarray(_Given(self, parameters[start:stop], nodes).log_integral.sum(1))
+
+        block = max(_BLOCK // self.right.shape[1], 1)
+        return np.asarray(np.concatenate(in_blocks(part, len(parameters), block)) + constant)
 
     def draw(self, parameters: Array, rng: np.random.Generator) -> Array:
         """Draw the pairs' logits (n, 2, units) given parameters, a set of them for each draw.
@@ -134,14 +139,9 @@ class _Given:
         h, weight = np.polynomial.hermite_e.hermegauss(nodes) if nodes else np.empty((2, 0))
         weight = weight * np.exp(0.5 * h**2)
         weights = np.outer(weight, weight).ravel()
-        integrate, wrong = kernel("rate_pairs", "integrate"), data.items - data.right
         found = np.empty((len(means), 6, means.shape[-1]))
-
-        def part(start: int, stop: int) -> None:
-            some = slice(start, stop)
-            integrate(data.right, wrong, means[some], precision[some], h, weights, found[some])
-
-        in_blocks(part, len(found), max(_BLOCK // means.shape[-1], 1))
+        integrate = kernel("rate_pairs", "integrate")
+        integrate(data.right, data.items - data.right, means, precision, h, weights, found)
         self.mode, self.factor = found.swapaxes(0, 1)[:2], found.swapaxes(0, 1)[2:5]
         self.log_integral = found[:, 5] - np.log(2.0 * np.pi * s1 * s2 * np.sqrt(one_less))[:, None]
 

@@ -225,9 +225,8 @@ def _empty(which: Patterns, n: int) -> Array:
 
 def _blocks(theta: Array, which: Patterns) -> Iterator[Array]:
     """Yield parts of the draws that leave the weights of all patterns room in memory."""
-    block = max(_BLOCK // max(len(which.counts), theta[0].size), 1)
-    for start in range(0, len(theta), block):
-        yield theta[start : start + block]
+    for part in _slices(len(theta), max(len(which.counts), theta[0].size), _BLOCK):
+        yield theta[part]
 
 
 def _add_items(theta: Array, which: Patterns, rng: np.random.Generator) -> Array:
@@ -277,7 +276,7 @@ def _add_prior(theta: Array, rows: Array, rng: np.random.Generator, joint: Array
         left[:, -1] = 0.0
         mass = amount[part, None] * -np.diff(left, axis=1, prepend=1.0)
         first = k * k * np.arange(len(some))[:, None]
-        places = _answers(rows, systems, shape, rng) if joint is None else _of(joint, shape, rng)
+        places = _answers(rows, systems, shape, rng) if joint is None else _answers_of_two(joint, shape, rng)
         for system, at in enumerate(places):
             some[:, system] += np.bincount((first + at).ravel(), mass.ravel(), first.size * k * k).reshape(-1, k, k)
     return amount
@@ -293,9 +292,9 @@ def _add_cells(theta: Array, joint: Array, rng: np.random.Generator) -> Array:
     return amount
 
 
-def _slices(n: int, size: int) -> Iterator[slice]:
-    """Yield parts of n draws, each of so many numbers, of which arrays stay in a cache."""
-    block = max(_PART // size, 1)
+def _slices(n: int, size: int, most: int = _PART) -> Iterator[slice]:
+    """Yield parts of n draws, each of so many numbers, of which arrays stay in a cache, or have at most so many."""
+    block = max(most // size, 1)
     return (slice(start, start + block) for start in range(0, n, block))
 
 
@@ -309,7 +308,7 @@ def _answers(rows: Array, systems: int, shape: tuple[int, ...], rng: np.random.G
         yield np.minimum(found, k * actual + k - 1)
 
 
-def _of(joint: Array, shape: tuple[int, ...], rng: np.random.Generator) -> Iterator[Places]:
+def _answers_of_two(joint: Array, shape: tuple[int, ...], rng: np.random.Generator) -> Iterator[Places]:
     """Draw the cells of items that two systems answer."""
     actual, *answers = np.unravel_index(_chosen(joint, shape, rng), joint.shape)
     return (len(joint) * actual + answer for answer in answers)
