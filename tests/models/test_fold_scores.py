@@ -202,6 +202,34 @@ def few(difference):
     return difference.isel(dataset=[0, 3, 9, 14, 17, 33, 36, 47])
 
 
+def test_the_density_of_the_hierarchy_by_hand(few):
+    """Of flat sigma0 and sigma, and differences of a Student t, whatever coordinates are sampled."""
+    rho, program, rng = 0.1, story.model(few, runs=10), np.random.default_rng(3)
+    upper, lower = 1000 * few.std("fold").mean().item(), few.std("fold").mean().item() / 1000
+    spread = few.mean("fold").std().item()
+    error = np.maximum(few.std("fold"), lower).values ** 2 / (1 - rho) * (1 + (few.sizes["fold"] - 1) * rho)
+    error = error / few.sizes["fold"]
+    among = max(spread**2 - error.mean(), error.mean() / 100)
+    known = among / (among + error)
+
+    def by_hand(mean_difference, sigma0_below, alpha, beta, nu_minus_one, sigma_below, standard):
+        sigma0, sigma = 1000 * spread * np.exp(-sigma0_below), upper * np.exp(-sigma_below)
+        difference = mean_difference + sigma0 ** (1 - known) * (standard - known * mean_difference)
+        log = stats.t.logpdf(difference, 1 + nu_minus_one, mean_difference, sigma0) + (1 - known) * np.log(sigma0)
+        log = log.sum() + np.log(sigma0) + np.log(sigma).sum() + stats.gamma.logpdf(nu_minus_one, alpha, scale=1 / beta)
+        for scores, mean, sd in zip(few.values, difference, sigma, strict=True):
+            same = np.full(len(scores), mean)
+            log += stats.multivariate_normal(same, sd**2 * covariance(len(scores), rho)).logpdf(scores)
+        return log
+
+    def point():
+        at = {"alpha": rng.uniform(1, 2), "beta": rng.uniform(0.01, 0.1), "nu_minus_one": rng.uniform(0.5, 40)}
+        at |= {"mean_difference": rng.normal(), "standard": rng.normal(size=8)}
+        return at | {"sigma0_below": rng.uniform(5, 8), "sigma_below": rng.uniform(5, 8, 8)}
+
+    proportional(program, by_hand, [point() for _ in range(4)])
+
+
 @pytest.fixture(scope="module")
 def hierarchy(few, seed):
     return draw(story.model(few, runs=10), seed(1))
