@@ -235,7 +235,7 @@ def hierarchy(few, seed):
     return draw(story.model(few, runs=10), seed(1))
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_hierarchy_against_quadrature(few, hierarchy):
     want, mean = quadrature(few, 0.1, 1)
     posterior, sampled = hierarchy

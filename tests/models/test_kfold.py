@@ -68,7 +68,7 @@ def nuts(seed):
     return bayescm.posterior(APART, model="kfold", metrics="recall", random_seed=seed(3), **NUTS)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_nuts_and_closed_form_agree(average):
     nuts = average
     exact = bayescm.posterior(
