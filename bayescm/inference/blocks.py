@@ -24,7 +24,7 @@ from bayescm.priors.concentrations import Concentrations, PrevalenceLike, exchan
 
 Array = NDArray[np.float64]
 Part = tuple[Metric, str, float]
-"""A metric, how it compares (">", ">=", "<" or "<="), and with what number."""
+"""A metric, how it compares (">", ">=", "<" or "<="), and with what number; of Betas with one for each matrix, too."""
 
 
 class Block(ABC):

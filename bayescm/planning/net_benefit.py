@@ -11,6 +11,7 @@ from bayescm.data.counts import check_counts
 from bayescm.data.inputs import takes_counts, takes_scores
 from bayescm.data.schema import CI_BOUND, MATRIX, METRIC, THRESHOLD, as_read, attributes
 from bayescm.data.words import CiKind
+from bayescm.distributions import Beta
 from bayescm.inference.blocks import Block
 from bayescm.inference.claims import LONG_NAMES
 from bayescm.inference.labelled import Posterior
@@ -183,19 +184,27 @@ def _classifier(posterior: Posterior, at: list[float], ci_prob: float, ci_kind: 
     prob, kind = validate.number("ci_prob", ci_prob, 0, 1), validate.choice("ci_kind", ci_kind, ("eti", "hdi"))
     benefits, (precision, npv) = [net_benefit(t) for t in at], resolve(["precision", "npv"], 2)
 
-    def summarised(block: Block, places: list[int]) -> Array:
+    def statistics(block: Block, places: list[int]) -> Array:
         metrics = [benefits[i] for i in places]
-        table = rows(block.statistics(metrics, prob, kind), metrics, block.points(metrics), block.shape)
-        useful = [block.chance([(precision, ">", at[i]), (npv, ">", 1.0 - at[i])]) for i in places]
-        return np.concatenate([table, np.stack([np.stack(side[:2], -1) for side in useful], -2)], -1)
+        return rows(block.statistics(metrics, prob, kind), metrics, block.points(metrics), block.shape)
+
+    def useful(block: Block, t: Any) -> Array:
+        return np.stack(block.chance([(precision, ">", t), (npv, ">", 1.0 - t)])[:2], -1)
 
     def kernel(block: Block, places: NDArray[np.int64]) -> Array:
         block.check(benefits[:1])  # all need the same cells
-        each = places.reshape(-1, places.shape[-1]).tolist()
-        if all(some == each[0] for some in each):
-            return summarised(block, each[0])
-        found = [summarised(one, some) for one, some in zip(block.singles(), each, strict=True)]
-        return np.reshape(found, (*places.shape, -1))
+        each = places.reshape(-1, places.shape[-1])
+        if (each == each[:1]).all():
+            some = each[0].tolist()
+            return np.concatenate([statistics(block, some), np.stack([useful(block, at[i]) for i in some], -2)], -1)
+        found = [statistics(one, some) for one, some in zip(block.singles(), each.tolist(), strict=True)]
+        t = np.array(at)[places[..., 0]]
+        if all(isinstance(block.known(metric), Beta) for metric in (precision, npv)):
+            chances = useful(block, t)
+        else:  # one number at a time
+            chances = np.array([useful(one, float(x)) for one, x in zip(block.singles(), t.ravel(), strict=True)])
+        parts = np.array(found), chances
+        return np.concatenate([part.reshape(*places.shape, -1) for part in parts], -1)
 
     over = posterior.over
     own = THRESHOLD in over.dims
