@@ -23,8 +23,11 @@ _MOST_SLOW = 20
 _UNTESTED = f"more than {_MOST_SLOW} comparisons of proportions, of which Boschloo's and Barnard's tests are left out"
 
 
-def table(compared: Compared, question: Question, runs: int) -> xr.Dataset:
-    """Return the frequentist companions: p-values and intervals for each proportion, or for folds."""
+def table(compared: Compared, question: Question, runs: int, flips: xr.Dataset | None) -> xr.Dataset:
+    """Return the frequentist companions: p-values and intervals for each proportion, or for folds.
+
+    Of one run of the same items there are `flips`, and tests of all answers.
+    """
     folds = compared.design == FOLDS
     words, names, more = _companions(compared)
     values = np.full((len(compared.pairs), len(compared.entries), len(words) + 2 * len(names) + len(more)), np.nan)
@@ -52,7 +55,7 @@ def table(compared: Compared, question: Question, runs: int) -> xr.Dataset:
             **made,
             **{name: ((*dims, CI_BOUND), values[..., n + 2 * i : n + 2 * i + 2], text) for i, name in enumerate(names)},
             **{name: (dims, values[..., of_more + i], {"long_name": more[name]}) for i, name in enumerate(more)},
-            **_of_answers(compared),
+            **({} if flips is None else _of_answers(compared, flips)),
         },
         coords={
             **comparison_coordinates(compared),
@@ -64,24 +67,21 @@ def table(compared: Compared, question: Question, runs: int) -> xr.Dataset:
     )
 
 
-def _of_answers(compared: Compared) -> dict[str, Any]:
+def _of_answers(compared: Compared, flips: xr.Dataset) -> dict[str, Any]:
     """Return p-values of all answers to the same items: of a pair's table, and of all systems at once."""
-    if compared.answers is None or compared.runs > 1:
-        return {}
     known = compared.answers
+    assert known is not None
     answers, count = known.answers()[:, :, 0], known.counts
     k = len(compared.labels)
     shares = [frequentist.proportion_of(entry, k) for entry in compared.entries]
-    recalls = [frequentist.Proportion(one, np.diag(one)) for one in np.eye(k, dtype=bool)]
-
-    def both(pair: tuple[int, int]) -> float:
-        return frequentist.both_rates([frequentist.agreement(known, pair, recall) for recall in recalls])
-
-    tables = [np.bincount(answers[:, i] * k + answers[:, j], count, k * k).reshape(k, k) for i, j in compared.pairs]
-    made = {
-        "bowker": (COMPARISON, [frequentist.bowker(table) for table in tables], "Bowker's test: answers are symmetric"),
-        "stuart_maxwell": (COMPARISON, [*map(frequentist.stuart_maxwell, tables)], "Each answer is equally frequent"),
-        "both_classes": (COMPARISON, [both(pair) for pair in compared.pairs], "The recall of every class is the same"),
+    only = (flips[f"only_{one}_right"].values.astype(np.float64) for one in ("first", "second"))
+    tables = np.array(
+        [np.bincount(answers[:, i] * k + answers[:, j], count, k * k).reshape(k, k) for i, j in compared.pairs]
+    )
+    made: dict[str, Any] = {
+        "bowker": (COMPARISON, frequentist.bowker(tables), "Bowker's test: answers are symmetric"),
+        "stuart_maxwell": (COMPARISON, frequentist.stuart_maxwell(tables), "Each answer is equally frequent"),
+        "both_classes": (COMPARISON, frequentist.every_rate(*only), "The recall of every class is the same"),
     }
     if (systems := len(compared.systems)) > 2:
         got = [None if share is None else frequentist.scores(known, range(systems), share) for share in shares]

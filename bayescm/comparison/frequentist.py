@@ -249,27 +249,29 @@ def cochran_q(got: Array, count: NDArray[np.int64]) -> float:
     )
 
 
-def bowker(table: Array) -> float:
-    """Return the p-value of Bowker's test that a table (K, K) of two systems' answers is symmetric."""
-    above = np.triu_indices(len(table), 1)
-    one, other = table[above], table.T[above]
-    return float(special.chdtrc(len(one), ((one - other) ** 2 / np.maximum(one + other, 1.0)).sum()))
+def bowker(tables: Array) -> Array:
+    """Return p-values of Bowker's test that a table (..., K, K) of two systems' answers is symmetric."""
+    above = np.triu_indices(tables.shape[-1], 1)
+    one, other = tables[..., *above], tables.swapaxes(-1, -2)[..., *above]
+    squares = ((one - other) ** 2 / np.maximum(one + other, 1.0)).sum(-1)
+    return np.asarray(special.chdtrc(len(above[0]), squares))
 
 
-def stuart_maxwell(table: Array) -> float:
-    """Return the p-value of the Stuart-Maxwell test that two systems give each answer equally often."""
-    used = (table.sum(0) + table.sum(1) - 2.0 * np.diag(table)) > 0
-    if not used.any():
-        return 1.0
-    table = table[np.ix_(used, used)]
-    gap = (table.sum(1) - table.sum(0))[:-1]
-    covariance = (np.diag(table.sum(0) + table.sum(1)) - table - table.T)[:-1, :-1]
-    if np.linalg.matrix_rank(covariance) < len(gap):
-        return np.nan
-    return float(special.chdtrc(len(gap), gap @ np.linalg.solve(covariance, gap)))
+def stuart_maxwell(tables: Array) -> Array:
+    """Return p-values of the Stuart-Maxwell test that two systems (..., K, K) give each answer equally often."""
+    first, second = tables.sum(-1), tables.sum(-2)
+    gap = first - second
+    covariance = (first + second)[..., None] * np.eye(gap.shape[-1]) - tables - tables.swapaxes(-1, -2)
+    free = (np.diagonal(covariance, axis1=-2, axis2=-1) > 0).sum(-1) - 1  # an answer that both give alike tells nothing
+    squares = (gap * (np.linalg.pinv(covariance, hermitian=True) @ gap[..., None])[..., 0]).sum(-1)
+    known = np.linalg.matrix_rank(covariance, hermitian=True) == free
+    return np.where(free < 0, 1.0, np.where(known, special.chdtrc(np.maximum(free, 1), squares), np.nan))
 
 
-def both_rates(cells: Sequence[Agreement]) -> float:
-    """Return the p-value that two systems get either of two classes equally often: McNemar's chi-squared, added up."""
-    squares = [(one.first - one.second) ** 2 / max(one.first + one.second, 1.0) for one in cells]
-    return float(special.chdtrc(len(squares), sum(squares)))
+def every_rate(first: Array, second: Array) -> Array:
+    """Return p-values that two systems get each of K classes equally often: McNemar's chi-squared, added up.
+
+    From how many items (..., K) of each class only the first got, and only the second.
+    """
+    squares = ((first - second) ** 2 / np.maximum(first + second, 1.0)).sum(-1)
+    return np.asarray(special.chdtrc(first.shape[-1], squares))

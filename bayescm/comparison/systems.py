@@ -213,10 +213,10 @@ def compare_systems(
         groups["summary"]["requirement"] = met
     apart = compared.printed or (compared.one_class and compared.design == PAIRED and not paired)
     untested = bool(compared.audits) and not compared.same_strata
-    if not (apart or untested or compared.unit) and compared.design != JOINT:
-        groups["tests"] = companions.table(compared, question, runs)
     if paired and compared.runs == 1:
         groups["flips"] = report.flips(compared)
+    if not (apart or untested or compared.unit) and compared.design != JOINT:
+        groups["tests"] = companions.table(compared, question, runs, groups.get("flips"))
     if (predictive := predictive_values(compared, ci_prob)) is not None:
         groups["predictive_values"] = predictive
     if not compared.printed and np.isfinite(compared.counts).all():

@@ -6,6 +6,9 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+_EQUAL = 0.5e-12
+_COMPARED = {">": (np.greater, 1), ">=": (np.greater_equal, -1), "<": (np.less, -1), "<=": (np.less_equal, 1)}
+
 
 class Side(NamedTuple):
     """The probability that a variable lies on one side of a number."""
@@ -205,9 +208,8 @@ class Evaluated(Summarised):
 
 def holds(values: ArrayLike, sign: str, number: ArrayLike) -> NDArray[np.bool_]:
     """Compare values that agree to twelve decimals as equal."""
-    difference = np.round(np.asarray(values) - number, 12)
-    compared = {">": difference > 0, ">=": difference >= 0, "<": difference < 0, "<=": difference <= 0}
-    return np.asarray(compared[sign])
+    compare, above = _COMPARED[sign]
+    return np.asarray(compare(np.asarray(values) - number, above * _EQUAL))
 
 
 def placed(values: Any, batch: tuple[int, ...], place: tuple[Any, ...], *, parts: bool = False) -> Any:
