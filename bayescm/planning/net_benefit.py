@@ -201,7 +201,7 @@ def _classifier(posterior: Posterior, at: list[float], ci_prob: float, ci_kind: 
         t = np.array(at)[places[..., 0]]
         if all(isinstance(block.known(metric), Beta) for metric in (precision, npv)):
             chances = useful(block, t)
-        else:  # one number at a time
+        else:  # which takes one number for all matrices
             chances = np.array([useful(one, float(x)) for one, x in zip(block.singles(), t.ravel(), strict=True)])
         parts = np.array(found), chances
         return np.concatenate([part.reshape(*places.shape, -1) for part in parts], -1)

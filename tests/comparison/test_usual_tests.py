@@ -16,7 +16,9 @@ def test_tables_of_answers_as_statsmodels_has_them():  # SquareTable(...).symmet
     assert frequentist.bowker(ANSWERS) == pytest.approx(0.5135998832392554, rel=1e-12)
     assert frequentist.stuart_maxwell(ANSWERS) == pytest.approx(0.7082358169631094, rel=1e-12)
     never = np.insert(np.insert(ANSWERS, 1, 0, 0), 1, 0, 1)  # an answer that nobody gave
-    assert frequentist.stuart_maxwell(never) == pytest.approx(0.7082358169631094, rel=1e-12)
+    apart = [[5, 2, 0, 0], [3, 4, 0, 0], [0, 0, 6, 1], [0, 0, 0, 2.0]]  # two tests in one
+    found = frequentist.stuart_maxwell(np.array([never, apart]))
+    np.testing.assert_allclose(found, [0.7082358169631094, np.nan], rtol=1e-12)
     assert frequentist.stuart_maxwell(np.diag([3.0, 4.0])) == 1.0
 
 
