@@ -6,7 +6,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-_EQUAL = 0.5e-12
+_EQUAL = 0.5e-12  # half a unit of the twelfth decimal: values that differ by less are equal
 _COMPARED = {">": (np.greater, 1), ">=": (np.greater_equal, -1), "<": (np.less, -1), "<=": (np.less_equal, 1)}
 
 
