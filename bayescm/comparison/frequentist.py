@@ -252,9 +252,7 @@ def cochran_q(got: Array, count: NDArray[np.int64]) -> float:
 def bowker(tables: Array) -> Array:
     """Return p-values of Bowker's test that a table (..., K, K) of two systems' answers is symmetric."""
     above = np.triu_indices(tables.shape[-1], 1)
-    one, other = tables[..., *above], tables.swapaxes(-1, -2)[..., *above]
-    squares = ((one - other) ** 2 / np.maximum(one + other, 1.0)).sum(-1)
-    return np.asarray(special.chdtrc(len(above[0]), squares))
+    return every_rate(tables[..., *above], tables.swapaxes(-1, -2)[..., *above])
 
 
 def stuart_maxwell(tables: Array) -> Array:
@@ -269,9 +267,9 @@ def stuart_maxwell(tables: Array) -> Array:
 
 
 def every_rate(first: Array, second: Array) -> Array:
-    """Return p-values that two systems get each of K classes equally often: McNemar's chi-squared, added up.
+    """Return p-values that of each of K pairs of counts (..., K) both are alike: McNemar's chi-squared, added up.
 
-    From how many items (..., K) of each class only the first got, and only the second.
+    Such as the items of each class that only the first system got, and only the second.
     """
     squares = ((first - second) ** 2 / np.maximum(first + second, 1.0)).sum(-1)
     return np.asarray(special.chdtrc(first.shape[-1], squares))
