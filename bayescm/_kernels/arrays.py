@@ -34,7 +34,7 @@ def edges(x: float, value: float, slope: float, of_root: bool, n: int, nodes: Ar
         steep = scale * np.abs(nodes[3, :n] * odds + nodes[4, :n] + nodes[5, :n] / odds)
         out[k, :n], out[2 + k, :n] = odds, np.where((odds > _TINY) & (odds < _HUGE), steep, 0.0)
     out[4, :n] = a < 0.0
-    return max(float(out[1, :n].max()), 0.0)
+    return float((out[1, :n] > _TINY).sum())
 
 
 def edges_of_correlation(x: float, n: int, nodes: Array, out: Array) -> None:

@@ -63,6 +63,7 @@ def workspace():
         np.zeros((2, 8, most_nodes(LEVELS))), np.empty((2, 4, 4)),
         np.empty(NODES), np.empty(EDGES), np.empty((MAX_CELLS, 8)), np.zeros(4, np.int64),
         np.empty((3, 2)), np.empty((3, DESCRIPTION)), np.empty(4), np.empty((2, 3, MOST_ON_AXIS)),
+        np.empty(4),
     )  # fmt: skip
 
 
@@ -87,9 +88,7 @@ def _numbers(split, a, b, shares):
 @kernel
 def _splits(tree, a, shares):
     """Return the concentrations of root, left and right split of a tree: (3, 2)."""
-    c = np.empty(4)
-    for i in range(4):
-        c[i] = a[tree[ORDER + i]]
+    c = a[tree[ORDER]], a[tree[ORDER + 1]], a[tree[ORDER + 2]], a[tree[ORDER + 3]]
     left = c[0] + (0.0 if tree[LEFT_SPLIT] == FIRST else c[1])
     right = c[2] + (0.0 if tree[RIGHT_SPLIT] == FIRST else c[3])
     out = np.empty((3, 2))
@@ -130,17 +129,16 @@ def _slopes(tree, a, shares, num, den, kind, out):
         spread = math.sqrt(_variance(pairs[i]))
         out[i] = 0.0
         if spread > 0.0:
-            step = 0.3 * min(spread, 1.0)
-            ends = np.empty(2)
-            for side in range(2):
-                factor = math.exp(step if side == 0 else -step)
+            step, change = 0.3 * min(spread, 1.0), 0.0
+            for side in (1.0, -1.0):
+                factor = math.exp(side * step)
                 p, q = (m, mq) if i == 0 else ((u, uq) if i == 1 else (v, vq))
                 p, q = p * factor / (p * factor + q), q / (p * factor + q)
                 m2, mq2 = (p, q) if i == 0 else (m, mq)
                 u2, uq2 = (p, q) if i == 1 else (u, uq)
                 v2, vq2 = (p, q) if i == 2 else (v, vq)
-                ends[side] = metric_at(m2 * u2, m2 * uq2, mq2 * v2, mq2 * vq2, num, den, kind)
-            out[i] = (ends[0] - ends[1]) / (2.0 * step) * spread
+                change += side * metric_at(m2 * u2, m2 * uq2, mq2 * v2, mq2 * vq2, num, den, kind)
+            out[i] = change / (2.0 * step) * spread
         total += out[i] ** 2
     return base, total
 
@@ -198,6 +196,7 @@ def hang(tree, a, shares, room):
     inner, outer = (1, 0) if tree[SHAPE] == LEFT_INSIDE else (0, 1)
     room.pairs[0], room.pairs[1], room.pairs[2] = pairs[inner], pairs[2], pairs[outer]
     room.sizes[:] = 0
+    room.kept[0] = math.nan
 
 
 @kernel

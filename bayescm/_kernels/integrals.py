@@ -152,19 +152,20 @@ def distribution(x, one, goal, reach):
     reach : float
         In normal quantiles: `REACH`, or `NEAR` where no far tail is asked for.
     """
-    room = one.room
-    value, slope = value_of(x, one.kind)
-    event = Event(room.forms[0] - value * room.forms[1], -slope * room.forms[1], x, one.kind, one.shape)
-    dist, path, cached, scratch = room.dists[2], room.paths[2], room.cached[2], room.scratch[0]
+    room, least = one.room, _PLAIN if goal < FINEST else TINY
     nothing = total = rough = Mean(0.0, 0.0, 0.0, 0.0, 0.0)
-    kinks, least = np.empty(MOST_KINKS), _PLAIN if goal < FINEST else TINY
     known = reach == NEAR and room.sizes[0] > 0 and (goal >= LATTICE or goal < FINEST)
     if known:
-        low, high, density = of_lattice(x, one.kind, one.shape, room, 0)
+        kept = room.kept
+        if x != kept[0]:
+            kept[0] = x
+            kept[1], kept[2], kept[3] = of_lattice(x, one.kind, one.shape, room, 0)
+        low, high, density = kept[1], kept[2], kept[3]
         if goal >= 1.0:
             return low, high, density, 0.0
         single = one.kind == CORRELATION and one.shape == LEFT_INSIDE
         beyond = beyond_kinks(single, room, 0)
+        kept[0] = math.nan  # the other lattice's edges are written over those of this one
         low2, high2, density2 = of_lattice(x, one.kind, one.shape, room, 1)
         beyond = max(beyond, beyond_kinks(single, room, 1))
         change, bend = abs(low - low2), abs(density - density2)
@@ -176,6 +177,10 @@ def distribution(x, one, goal, reach):
             return low, high, density, (change + BEYOND) / tail
         rough = _at_least(Mean(low, high, density, 0.0, 0.0), least)
     load(room)
+    value, slope = value_of(x, one.kind)
+    event = Event(room.forms[0] - value * room.forms[1], -slope * room.forms[1], x, one.kind, one.shape)
+    dist, path, cached, scratch = room.dists[2], room.paths[2], room.cached[2], room.scratch[0]
+    kinks = np.empty(MOST_KINKS)
     goal, reach = (_NESTED, REACH) if goal < FINEST else (goal, reach)
     for stage in range(1 if known else 0, 3):  # the first finds out how large it is, the last knows where it may jump
         if dist[POINT] > 0:

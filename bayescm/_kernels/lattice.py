@@ -195,15 +195,16 @@ def _edges(x, value, slope, of_root, n, nodes, out):
     Returns
     -------
     float
-        The largest of the lower edges.
+        How many of the lower edges aren't 0.
     """
     sign = -1.0 if of_root and x < 0.0 else 1.0
-    most = 0.0
+    lower_ones = 0.0
     for i in range(n):
         a = sign * (nodes[0, i] - value * nodes[3, i])
         b = sign * (nodes[1, i] - value * nodes[4, i])
         c = sign * (nodes[2, i] - value * nodes[5, i])
-        if of_root and (nodes[6, i] <= 0.0) == (x >= 0.0):  # certain, or impossible
+        other_side = (nodes[6, i] <= 0.0) == (x >= 0.0)
+        if of_root and other_side:  # certain, or impossible
             a, b, c = -sign, 0.0, -sign
         square = b * b - 4.0 * a * c
         root = math.sqrt(max(square, 0.0))
@@ -215,13 +216,13 @@ def _edges(x, value, slope, of_root, n, nodes, out):
         low = min(max(min(r1, r2), _TINY), _HUGE) if there else _TINY
         scale = abs(slope) / max(root, 1e-150) if there else 0.0
         out[0, i], out[1, i] = high, low
-        for k in range(2):
-            odds = low if k else high
-            steep = scale * abs(nodes[3, i] * odds + nodes[4, i] + nodes[5, i] / odds)
-            out[2 + k, i] = steep if _TINY < odds < _HUGE else 0.0
+        steep_high = scale * abs(nodes[3, i] * high + nodes[4, i] + nodes[5, i] / high)
+        steep_low = scale * abs(nodes[3, i] * low + nodes[4, i] + nodes[5, i] / low)
+        out[2, i] = steep_high if _TINY < high < _HUGE else 0.0
+        out[3, i] = steep_low if _TINY < low < _HUGE else 0.0
         out[4, i] = 1.0 if a < 0.0 else 0.0
-        most = max(most, low)
-    return most
+        lower_ones += 1.0 if low > _TINY else 0.0
+    return lower_ones
 
 
 @vector_kernel
@@ -329,9 +330,9 @@ def of_lattice(x, kind, shape, room, between):
         _edges_of_correlation(x, n, nodes, edges)
         return _part(False, n, room, between)
     value, slope = (x * x, 2.0 * x) if kind == CORRELATION else value_of(x, kind)
-    most = _edges(x, value, slope, kind == CORRELATION, n, nodes, edges)
+    lower_ones = _edges(x, value, slope, kind == CORRELATION, n, nodes, edges)
     low, high, density = _part(False, n, room, between)
-    if most > _TINY:
+    if lower_ones > 0.0:
         low2, _, density2 = _part(True, n, room, between)
         for i in range(n):
             low2 -= nodes[7, i] * edges[4, i]  # of events outside of both edges, 1 less

@@ -8,7 +8,7 @@ from bayescm._kernels.beta import POINT, A, B, P, Q
 from bayescm._kernels.codes import CORRELATION, LEFT_INSIDE, ODDS_SQUARE, SQUARE
 from bayescm._kernels.jit import kernel, vector_kernel
 from bayescm._kernels.lattice import quadratic
-from bayescm._kernels.logits import axis
+from bayescm._kernels.logits import DROP, axis
 from bayescm._kernels.nodes import LOADED, load, point
 
 _REACH = 6.4  # normal quantile
@@ -42,18 +42,20 @@ def moments(one):
 
 @kernel
 def _on_lattice(one):
-    room, inner, total, left = one.room, one.room.axes[0], np.zeros(5), one.shape == LEFT_INSIDE
-    nodes, points, value, n = room.flat[0], room.edges, room.edges[4], room.sizes[0]
+    room, inner, total, n = one.room, one.room.axes[0], np.zeros(5), one.room.sizes[0]
+    nodes, points, value, ps, qs = room.flat[0], room.edges, room.edges[4], room.edges[5], room.edges[6]
+    m, mq, u, uq = (points[0], points[1], ps, qs) if one.shape == LEFT_INSIDE else (ps, qs, points[0], points[1])
     for k in range(axis(room.shapes[0], _STEP, 0.0, 0, inner)):
         p, q = inner[0, k], inner[1, k]
+        if inner[2, k] < DROP[0]:
+            continue
         if one.kind != CORRELATION:
             _ratios(p * p, p * q, q * q, nodes, n, value)
             for i in range(n if one.kind == SQUARE or one.kind == ODDS_SQUARE else 0):
                 value[i] = math.sqrt(value[i]) if one.kind == SQUARE else 1.0 / (1.0 + 1.0 / math.sqrt(value[i]))
-        elif left:
-            _correlations(points[0], points[1], np.full(n, p), np.full(n, q), points[2], points[3], value)
         else:
-            _correlations(np.full(n, p), np.full(n, q), points[0], points[1], points[2], points[3], value)
+            ps[:n], qs[:n] = p, q
+            _correlations(m, mq, u, uq, points[2], points[3], n, value)
         if k == 0:
             pivot = value[0]  # all splits at their modes
         _add(inner[2, k], pivot, value, nodes[7], n, total)
@@ -69,9 +71,9 @@ def _ratios(pp, pq, qq, nodes, n, out):
 
 
 @vector_kernel
-def _correlations(m, mq, u, uq, v, vq, out):
+def _correlations(m, mq, u, uq, v, vq, n, out):
     """Fill the Matthews correlation at all nodes; the first of the inner split is at its mode."""
-    for i in range(min(len(m), len(u))):
+    for i in range(n):
         rest = (m[i] * u[i] + mq[i] * v[i]) * (m[i] * uq[i] + mq[i] * vq[i])
         out[i] = (u[i] * vq[i] - uq[i] * v[i]) * math.sqrt(m[i] * mq[i] / rest)
 

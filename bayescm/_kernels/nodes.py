@@ -53,7 +53,8 @@ class Workspace(NamedTuple):
     The first three tables, distributions, cached nodes and paths are those of the inner, the middle and the outer
     split, the others are kept for the next metric. `scratch` is (2, 3 + 5, nodes): nodes and values outside, and in the
     middle. `pairs` (3, 2) are the concentrations of these splits, or (0, share) of a known one; `sizes` of both
-    lattices, whether they are fine, and whether the tables are filled; the rest is of :mod:`bayescm._kernels.lattice`.
+    lattices, whether they are fine, and whether the tables are filled; `kept` is what the first lattice gave last, at a
+    value of the metric, while its edges are there; the rest is of :mod:`bayescm._kernels.lattice`.
     """
 
     tables: Any
@@ -70,6 +71,7 @@ class Workspace(NamedTuple):
     shapes: Any
     inner: Any
     axes: Any
+    kept: Any
 
 
 def _map_of_kink():

@@ -95,7 +95,8 @@ def solve(low_target, high_target, start, scale, one, goal):
             after = z + math.copysign(_STRIDE * scale * 2.0**step, -excess)
             if not low_z < after < high_z or (low_z > lowest and high_z < highest):
                 after = 0.5 * (low_z + high_z)
-        z = after
+        if now <= goal or not max(abs(after - z) / scale, abs(excess)) <= 0.5 * _FINE:  # else all nodes are asked here
+            z = after
         narrow = high_z - low_z <= 1e-9 * min(scale, 1.0) + 4e-16 * abs(z)
         if not (close or narrow):
             continue

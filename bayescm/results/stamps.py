@@ -6,6 +6,7 @@ changed by accident, not what was forged.
 """
 
 import hashlib
+import itertools
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -71,7 +72,8 @@ def _digests(view: View, data: xr.Dataset) -> list[str]:
     columns = [_by_row(data, name, dims, rows) for name in names]
     if many:
         return [f"{_digest(column.tobytes() for column in columns)}{_OF}{rows}"]
-    return [_digest(row) for row in zip(*map(_plain, columns), strict=True)]
+    groups = itertools.groupby(columns, lambda column: bool(column.dtype.kind == "O"))
+    return [_digest(row) for row in zip(*(_plain(*group) for _, group in groups), strict=True)]
 
 
 def _by_row(data: xr.Dataset, name: str, dims: list[Any], rows: int) -> Any:
@@ -82,14 +84,15 @@ def _by_row(data: xr.Dataset, name: str, dims: list[Any], rows: int) -> Any:
     return np.ascontiguousarray(values.reshape(rows, -1).astype(_NUMBERS.get(values.dtype.kind, "O")))
 
 
-def _plain(column: Any) -> list[bytes]:
-    """Return each row of a column as bytes, which don't depend on how long the longest word is."""
-    if column.dtype.kind == "O":
-        rows = list(zip(*(map(str, words) for words in column.T.tolist()), strict=True))
+def _plain(*columns: Any) -> list[bytes]:
+    """Return each row of columns, all words or none, as bytes, which don't depend on how long the longest word is."""
+    if columns[0].dtype.kind == "O":
+        rows = list(zip(*(map(str, words) for column in columns for words in column.T.tolist()), strict=True))
         known = {row: "\0".join(row).encode() + b"\0" for row in set(rows)}  # of many rows few words
         return [known[row] for row in rows]
-    held, width = column.tobytes(), column.shape[1] * column.itemsize
-    return [held[start : start + width] for start in range(0, len(column) * width, width)]
+    side_by_side = np.concatenate([column.view("u1") for column in columns], axis=1)
+    held, (length, width) = side_by_side.tobytes(), side_by_side.shape
+    return [held[start : start + width] for start in range(0, length * width, width)]
 
 
 def _digest(parts: Iterable[bytes]) -> str:
