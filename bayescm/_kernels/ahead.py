@@ -100,7 +100,7 @@ def _only_lower() -> None:
 def _change_of_count(module: Any, change: str, ordering: str) -> Any:
     """Define the function that adds or subtracts ("sub") a reference to an array, and gives how many there are then.
 
-    Not atomically, which a sixth of the time of intervals of MCC went into: a call's arrays are of no other thread.
+    Not atomically, which a seventh of the time of intervals of MCC went into: a call's arrays are of no other thread.
     """
     word = nrtdynmod._word_type
     function = ir.Function(module, ir.FunctionType(word, [word.as_pointer()]), f"nrt_atomic_{change}")
