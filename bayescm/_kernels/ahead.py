@@ -2,7 +2,7 @@
 
 ``python -m bayescm._kernels.ahead [FILE]`` writes it, by default into the cache folder, where this tree finds it; the
 build of a wheel puts it into the package (``hatch_build.py``). It takes Numba, a C compiler and Linux, and about
-two minutes of two processors.
+a minute of two processors.
 
 Most of what Numba takes for a kernel is that all it calls is optimised, once for itself and again in every caller. Here
 each is only typed and lowered; all are linked, and optimised once for each kind of processor. That reaches into Numba

@@ -203,7 +203,7 @@ def _edges(x, value, slope, of_root, n, nodes, out):
         a = sign * (nodes[0, i] - value * nodes[3, i])
         b = sign * (nodes[1, i] - value * nodes[4, i])
         c = sign * (nodes[2, i] - value * nodes[5, i])
-        other_side = (nodes[6, i] <= 0.0) == (x >= 0.0)
+        other_side = (nodes[6, i] <= 0.0) == (x >= 0.0)  # read always: vectors are slow to leave out what is new memory
         if of_root and other_side:  # certain, or impossible
             a, b, c = -sign, 0.0, -sign
         square = b * b - 4.0 * a * c
