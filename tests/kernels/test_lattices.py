@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 from scipy import special
 
+from bayescm._kernels import interpreted
+from bayescm._kernels.nodes import NEAR
 from bayescm.distributions import dirichlet, exact_distribution
 from bayescm.metrics import resolve
 from bayescm.priors.concentrations import concentrations
@@ -53,3 +55,22 @@ def test_a_table_is_as_right_as_differences_ask(name, model):
     np.testing.assert_allclose(rough.cdf(x), dist.cdf(x), atol=3e-9)
     np.testing.assert_allclose(rough.sf(x), dist.sf(x), atol=3e-9)
     np.testing.assert_allclose(rough.cdf(x[0]), 1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", ["mcc", "kappa"])
+def test_what_the_first_lattice_gave_last_serves_that_value_of_that_matrix_alone(name):
+    dist = distributions(name, "dirichlet_multinomial", *LARGE, 2)
+    (_, cells, shares), kernels = dist._flat(), interpreted.load("distributions")
+    x, room = float(dist.ppf(0.5)[0]), kernels.workspace()
+
+    def hung(i, room):
+        return kernels._prepared(dist._formula(), cells[i], shares[i], kernels.LATTICES, room)[0]
+
+    def asked(x, goal, one):
+        return interpreted.load("integrals").distribution(x, one, goal, NEAR)
+
+    for i in (0, 1):  # in the same room, both at the same value at first
+        one = hung(i, room)
+        for value, goal in ((x, 1.0), (x, 1e-5), (x, 1e-5), (x + 0.001, 1.0), (x, 1e-5), (x, 1.0)):
+            anew = kernels.workspace()._replace(kept=np.full(4, np.nan))  # what memory holds might fit
+            assert asked(value, goal, one) == asked(value, goal, hung(i, anew))
