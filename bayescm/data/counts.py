@@ -216,8 +216,8 @@ def from_cells(
         raise ValueError(f"{wanted}; got {shapes}.") from error
     tp_, fn_, fp_, tn_ = (one.data for one in four)  # of NumPy or dask
     values = np.stack([np.stack([tn_, fp_], -1), np.stack([fn_, tp_], -1)], -2)
-    found = labelled(values, order, [str(dim) for dim in four[3].dims])
-    return _finish(found.assign_coords(four[3].coords).assign_attrs(four[3].attrs))
+    coords = {ACTUAL: order, PREDICTED: order, **four[3].coords}
+    return xr.DataArray(values, coords, (*four[3].dims, *MATRIX), "counts", four[3].attrs)
 
 
 @plain_words
@@ -287,7 +287,8 @@ def from_array(
         counts = counts.assign_coords(dict.fromkeys(MATRIX, names))
     known = labels_of(counts)
     positive = next((word for word in words if word in known), words[0] if words else None)
-    return counts.isel(dict.fromkeys(MATRIX, positive_last(known, positive, last=labels is not None)))
+    places = positive_last(known, positive, last=labels is not None)
+    return counts if places == sorted(places) else counts.isel(dict.fromkeys(MATRIX, places))
 
 
 def check_counts(counts: Any) -> xr.DataArray:
@@ -349,7 +350,7 @@ def _of_plain(array: Any, labels: Sequence[Label] | None, dims: Sequence[str] | 
         values, names, _ = without_margins(validate.count_values("array", values), names, names)
     order = _class_names(names, values.shape[-1])
     batch = _batch_dims(values.ndim - 2, dims)
-    return _finish(xr.DataArray(values, dims=(*batch, *MATRIX), coords={ACTUAL: order, PREDICTED: order}))
+    return labelled(validate.count_values("counts", values), order, batch)
 
 
 def _items_of_classes(values: NDArray[Any]) -> NDArray[np.int64]:

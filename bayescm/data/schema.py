@@ -235,9 +235,9 @@ def in_chains(group: xr.Dataset, chains: int) -> xr.Dataset:
     return xr.Dataset(made, coords=coords, attrs=group.attrs)
 
 
-def interval_coordinate(ci_prob: float, ci_kind: str) -> xr.DataArray:
+def interval_coordinate(ci_prob: float, ci_kind: str) -> xr.Variable:
     """Return the coordinate `ci_bound` with the attrs that ArviZ gives it."""
-    return xr.DataArray(["lower", "upper"], dims=CI_BOUND, attrs={"ci_prob": ci_prob, "ci_kind": ci_kind})
+    return xr.Variable(CI_BOUND, ["lower", "upper"], {"ci_prob": ci_prob, "ci_kind": ci_kind})
 
 
 def attributes(**settings: object) -> dict[str, str | int | float]:

@@ -148,7 +148,12 @@ class Beta(Distribution):
 
     def one_by_one(self, prob: float, kind: str) -> dict[str, Any]:
         """Return the same, each worked out by itself."""
-        return Distribution.statistics(self, prob, kind)
+        if kind == "hdi":
+            return Distribution.statistics(self, prob, kind)
+        a, b = self._concentrations()
+        lower, upper, median = (self.at_log_odds(y) for y in _solved(a, b, prob))
+        found = {"mean": self.mean(), "median": median, "sd": self.sd(), "lower": lower, "upper": upper}
+        return found | {"is_hdi": np.zeros(a.shape, bool)}
 
     def _concentrations(self) -> tuple[Array, Array]:
         a, b = np.broadcast_arrays(np.asarray(self.a, np.float64), np.asarray(self.b, np.float64))
@@ -226,16 +231,20 @@ def _equal_tails(a: Array, b: Array, prob: float) -> Array:
     if a.size >= interpolation.FEW:
         interpolated, known = beta_many.equal_tails(a.ravel(), b.ravel(), tail)
         ends, rest = interpolated.reshape(ends.shape), ~known.reshape(a.shape)
-    first, second = a[rest], b[rest]
-    found = np.stack([beta_quantiles.logit_ppf(tail, first, second), beta_quantiles.logit_isf(tail, first, second)])
-    wrong = ~_holds(found, first, second, prob)
+    ends[:, rest] = _solved(a[rest], b[rest], prob)[:2]
+    return ends
+
+
+def _solved(a: Array, b: Array, prob: float) -> Array:
+    """Return the log-odds of these ends and of the median, (3, ...), each searched for."""
+    found = beta_quantiles.logit_tails(0.5 * (1.0 - prob), a, b)
+    wrong = ~_holds(found[:2], a, b, prob)
     if wrong.any():
         raise ArithmeticError(
-            f"no interval of probability {prob:g} was found for Beta({first[wrong][0]:.17g}, {second[wrong][0]:.17g}); "
+            f"no interval of probability {prob:g} was found for Beta({a[wrong][0]:.17g}, {b[wrong][0]:.17g}); "
             "take draws of bayescm.posterior."
         )
-    ends[:, rest] = found
-    return ends
+    return found
 
 
 def _holds(ends: Array, a: Array, b: Array, prob: float) -> NDArray[np.bool_]:

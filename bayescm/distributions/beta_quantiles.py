@@ -95,6 +95,12 @@ def logit_ppf(p: ArrayLike, a: ArrayLike, b: ArrayLike) -> Array:
     return _either(np.where(upper, 1.0 - p, p), upper, a, b)
 
 
+def logit_tails(tail: float, a: Array, b: Array) -> Array:
+    """Return the log-odds with `tail` below them, with it above, and of the median, (3, ...): in one search."""
+    tails, upper = (np.reshape(each, (3, *[1] * a.ndim)) for each in ((tail, tail, 0.5), (False, True, False)))
+    return _either(tails, upper, a, b)
+
+
 def logit_at_normal(z: ArrayLike, a: ArrayLike, b: ArrayLike) -> Array:
     """Return log(x / (1 - x)) at the quantile with the same probability below it as the normal quantile `z`."""
     z = np.asarray(z, np.float64)

@@ -179,13 +179,15 @@ def _in_threads(kernel: Any, batched: tuple[Array, ...], rest: tuple[Any, ...]) 
 
 def _moments(dist: Integral) -> dict[str, Array]:
     """Return mean and sd of likelihood ratios and odds ratios, products of Betas' odds and inverses, in closed form."""
+    if not dist.metric.moments:
+        return {}
     of: Any = {
         # E X^r for X ~ Beta(a, b), or of the odds X / (1 - X), both to a power r that may be negative
         "positive_likelihood_ratio": lambda tp, fn, fp, tn, r: _power(tp, fn, r) * _power(fp, tn, -r),
         "negative_likelihood_ratio": lambda tp, fn, fp, tn, r: _power(fn, tp, r) * _power(tn, fp, -r),
         "diagnostic_odds_ratio": lambda tp, fn, fp, tn, r: _odds(tp, fn, r) * _odds(tn, fp, r),
     }.get(dist.metric.name)
-    if of is None or not dist.metric.moments:
+    if of is None:
         return {}
     cells = np.moveaxis(dist.cells, -1, 0)
     with np.errstate(divide="ignore", invalid="ignore"):

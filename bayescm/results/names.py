@@ -76,15 +76,15 @@ def of_empty_classes(metrics: Sequence[Metric], counts: xr.DataArray, source: st
     `source` says whence their recall comes. Nothing where all classes have items, no metric does, or counts are lazy or
     too many to be shown.
     """
-    if counts.chunks is not None or ONE_CLASS in counts.attrs or counts[..., 0, 0].size > MOST_ROWS:
+    k = counts.sizes[PREDICTED]
+    if counts.chunks is not None or ONE_CLASS in counts.attrs or counts.size > MOST_ROWS * k**2:
         return {}
-    labels = labels_of(counts)
-    empty = (counts.sum(PREDICTED) == 0).values.reshape(-1, len(labels))
+    labels, empty = labels_of(counts), (counts.values.sum(-1) == 0).reshape(-1, k)
     places = np.flatnonzero(empty.any(0)).tolist()
-    resting = [one for one in metrics if _rests(one, places, len(labels))]
+    resting = [one for one in metrics if _rests(one, places, k)]
     if not resting:
         return {}
-    averages = [metric.alias or metric.name for metric in resting if not _is_rate(metric, len(labels))]
+    averages = [metric.alias or metric.name for metric in resting if not _is_rate(metric, k)]
     several = len(places) > 1
     text = f"class{'es' * several} {listed([repr(labels[i]) for i in places])} ha{'ve' if several else 's'} no items"
     text += f" in {int(empty.any(1).sum())} of {len(empty)} matrices" if len(empty) > 1 else ""

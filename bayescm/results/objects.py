@@ -111,7 +111,8 @@ def as_result(made: Any) -> Any:
 
 def _words(data: xr.Dataset | xr.DataTree) -> list[Any]:
     """Return the variables that are no numbers."""
-    return [name for name, values in data.data_vars.items() if values.dtype.kind in "UTOb"]
+    variables = data.variables
+    return [name for name in data.data_vars if variables[name].dtype.kind in "UTOb"]
 
 
 def _text(data: xr.Dataset | xr.DataTree, otherwise: Callable[[], str]) -> str:

@@ -80,7 +80,9 @@ def _by_row(data: xr.Dataset, name: str, dims: list[Any], rows: int) -> Any:
     """Return the values of a variable for each row (rows, values): little-endian numbers, or words as objects."""
     variable = data.variables[name]
     order = [*dims, *sorted(set(variable.dims) - set(dims), key=str)]
-    values = variable.set_dims({dim: data.sizes[dim] for dim in order}).transpose(*order).values  # type: ignore[no-untyped-call]
+    if list(variable.dims) != order:
+        variable = variable.set_dims({dim: data.sizes[dim] for dim in order}).transpose(*order)  # type: ignore[no-untyped-call]
+    values = variable.values
     return np.ascontiguousarray(values.reshape(rows, -1).astype(_NUMBERS.get(values.dtype.kind, "O")))
 
 

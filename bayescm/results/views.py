@@ -60,16 +60,17 @@ class View:
 
     def fits(self, data: xr.Dataset) -> bool:
         """Say whether a Dataset is such a result, complete and in memory."""
+        if not all(name in data.attrs for name in self.attrs) or self.without in data.attrs:
+            return False
+        variables, sizes = data.variables, data.sizes
+        own = [variables.get(name) for name in self.variables]
         return (
             all(
-                name in data.variables and data.variables[name].dtype.kind in _KINDS[kind]
-                for name, kind in self.variables.items()
+                one is not None and one.size and one.dtype.kind in _KINDS[kind]
+                for one, kind in zip(own, self.variables.values(), strict=True)
             )
-            and all(data.sizes.get(dim, 0) == (n or data.sizes.get(dim)) for dim, n in self.sizes.items())
-            and set(self.attrs) <= set(data.attrs)
-            and self.without not in data.attrs
-            and all(data.variables[name].size for name in self.variables)
-            and all(variable.chunks is None for variable in data.variables.values())
+            and all(sizes.get(dim, 0) == (n or sizes.get(dim)) for dim, n in self.sizes.items())
+            and all(variable.chunks is None for variable in variables.values())
         )
 
 
