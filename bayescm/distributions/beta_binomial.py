@@ -18,6 +18,8 @@ MOST_ADDED = 8192
 """Items up to which the probabilities of all outcomes are added up, which is faster there."""
 _Z = np.linspace(-8.3, 8.3, 50)  # the trapezoid rule in the normal quantile: errors below 1e-12
 _WEIGHTS = np.exp(-0.5 * _Z**2) / np.exp(-0.5 * _Z**2).sum()
+_NODES, _MOST_TIMES = 21, 1e4
+"""Of the same rule to 1e-8, for two Betas of as many items; how many times as many the other may have."""
 
 
 class Rate(NamedTuple):
@@ -57,15 +59,21 @@ class Rate(NamedTuple):
     def log_pmf(self, k: ArrayLike, n: ArrayLike) -> Array:
         """Return log P(K = k), by a table as long as the largest n."""
         k, n = np.asarray(k, np.int64), np.asarray(n, np.int64)
-        if self.known is not None:
-            ways = -np.log1p(n) - special.betaln(k + 1.0, n - k + 1.0)
-            return np.asarray(ways + special.xlogy(k, self.known) + special.xlog1py(n - k, -self.known))
-        last = np.arange(float(n.max()))
+        return self._log_pmf(int(n.max()))(k, n)
+
+    def _log_pmf(self, most: int) -> Callable[[Any, Any], Array]:
+        """Return the function log P(K = k) of k and n, at most `most`."""
+        p = self.known
+        if p is not None:
+            return lambda k, n: np.asarray(
+                special.xlogy(k, p) + special.xlog1py(n - k, -p) - np.log1p(n) - special.betaln(k + 1.0, n - k + 1.0)
+            )
+        last = np.arange(float(most))
         # log of c (c + 1) ... (c + k - 1) / k!, whose terms lose nothing where c is large, as betaln does
         a, b, both = (
             np.append(0.0, np.cumsum(np.log((c + last) / (1.0 + last)))) for c in (self.a, self.b, self.a + self.b)
         )
-        return np.asarray(a[k] + b[n - k] - both[n])
+        return lambda k, n: np.asarray(a[k] + b[n - k] - both[n])
 
     def outcomes(self, n: int, most: int) -> tuple[Array, Array]:
         """Return the counts of successes in n trials and their probabilities."""
@@ -83,21 +91,20 @@ class Rate(NamedTuple):
         many = n[:, 0] >= most
         inside = np.full(share.shape, -1.0)
         inside[many] = np.floor(n[many] * beta_quantiles.ppf(share[many], *self._like(n[many])))
-        return [self._outcomes(int(size), cuts) for size, cuts in zip(n[:, 0], inside, strict=True)]
-
-    def _outcomes(self, n: int, cuts: Array) -> tuple[Array, Array]:
-        if n < len(cuts):
-            k = np.arange(n + 1.0)
-            return k, np.exp(self.log_pmf(k, n))
-        edges = np.unique(np.concatenate([[-1.0], cuts[cuts < n], [n]]))
-        return 0.5 * (edges[:-1] + 1 + edges[1:]), np.diff(self._at(edges, n))
-
-    def _at(self, edges: Array, n: int) -> Array:
-        """Return P(K <= k) at many k, adding up where that is faster."""
-        if n > MOST_ADDED:
-            return self.cdf(edges, float(n))
-        added: Array = np.append(0.0, np.cumsum(np.exp(self.log_pmf(np.arange(n + 1.0), n))))
-        return np.asarray(added[edges.astype(int) + 1])
+        log_pmf = self._log_pmf(min(int(n.max()), max(MOST_ADDED, most)))
+        found = []
+        for size, cuts in zip(n[:, 0].tolist(), inside, strict=True):
+            edges = np.unique(np.concatenate([[-1.0], cuts[cuts < size], [size]]))
+            if size > max(MOST_ADDED, most):
+                below = self.cdf(edges, float(size))
+            else:  # adding up is faster
+                each = np.exp(log_pmf(np.arange(size + 1), size))
+                if size < most:
+                    found.append((np.arange(size + 1.0), each))
+                    continue
+                below = np.append(0.0, np.cumsum(each))[edges.astype(int) + 1]
+            found.append((0.5 * (edges[:-1] + 1 + edges[1:]), np.diff(below)))
+        return found
 
     def mean(self) -> float:
         """Return the mean of the rate."""
@@ -124,10 +131,16 @@ def below(a: ArrayLike, b: ArrayLike, c: ArrayLike, d: ArrayLike) -> Array:
     return np.asarray(beta_quantiles.logit_cdf(y, a, b) @ _WEIGHTS)
 
 
-def above(a: Array, b: Array) -> Callable[[Array, Array], Array]:
-    """Return the function P(X > Y) of c and d, for X ~ Beta(a, b) and many Y ~ Beta(c, d) of about as many items."""
-    y = beta_quantiles.logit_at_normal(_Z, a[..., None], b[..., None])
-    return lambda c, d: np.asarray(beta_quantiles.logit_cdf(y, c[..., None], d[..., None]) @ _WEIGHTS)
+def above(a: Array, b: Array, items: float) -> Callable[[Array, Array], Array]:
+    """Return the function P(X > Y) of c and d, for X ~ Beta(a, b) and many Y ~ Beta(c, d), c + d = `items`.
+
+    Right to 1e-8 from concentrations of a half on, if Y has at most 10,000 times as many items as X.
+    """
+    times = np.clip(items / np.min(a + b), 1.0, _MOST_TIMES)  # the more, the steeper it is between the nodes
+    z = np.linspace(-6.0, 6.0, int(_NODES * np.sqrt(times)))
+    weights = np.exp(-0.5 * z**2) / np.exp(-0.5 * z**2).sum()
+    y = beta_quantiles.logit_at_normal(z, a[..., None], b[..., None])
+    return lambda c, d: np.asarray(beta_quantiles.logit_cdf(y, c[..., None], d[..., None]) @ weights)
 
 
 def last(

@@ -55,24 +55,27 @@ class Apart(NamedTuple):
     def _found(self, first: Rate, n: int, second: Rate, m: int) -> float:
         """Return the probability that the first of two systems is found better."""
         k, chance = _outcomes(first, n)
+        return float(chance @ second.cdf(self._most(k, n, m), m))
+
+    def _most(self, k: Array, n: int, m: int) -> Array:
+        """Return the most right answers to m items that the other may give, for the one with k to n to be better."""
         a, b = self.prior
-        better = above(k + a, n - k + b)
+        better = above(k + a, n - k + b, m + a + b)
 
         def sure(other: Array) -> NDArray[np.bool_]:
             return np.asarray(better(other + a, m - other + b) > self.sure)
 
         near = _boundary((k + a) / (n + a + b), n + a + b, m + a + b, self.sure) * (m + a + b) - a
-        return float(chance @ second.cdf(last(sure, k.shape, m, near.clip(0, m)), m))
+        return last(sure, k.shape, m, near.clip(0, m))
 
     def _worse(self, n: int, m: int) -> float:
         """Return the probability that the worse one is found better."""
         (one, p), (other, q) = self.first.outcomes(n, _COARSE), self.second.outcomes(m, _COARSE)
-        one, priors = one[:, None], (Rate(*self.prior), Rate(*self.prior))
-        found, truly = (
-            above(one + mine.a, n - one + mine.b)(other + its.a, m - other + its.b)
-            for mine, its in (priors, (self.first, self.second))
-        )
-        return float(p @ np.where(found > self.sure, 1.0 - truly, np.where(found < 1.0 - self.sure, truly, 0.0)) @ q)
+        (a, b, _), (c, d, _) = self.first, self.second
+        truly = above(one[:, None] + a, n - one[:, None] + b, m + c + d)(other + c, m - other + d)
+        wrong = np.where(other <= self._most(one, n, m)[:, None], 1.0 - truly, 0.0)
+        wrong += np.where(one[:, None] <= self._most(other, m, n), truly, 0.0)
+        return float(p @ wrong @ q)
 
 
 class Together(NamedTuple):

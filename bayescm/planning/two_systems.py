@@ -294,13 +294,19 @@ def _rarely_wrong(
 
 def _least(find: Callable[[int], float], wanted: float) -> tuple[int, float]:
     """Return a number of items that reaches the wanted assurance where a little less doesn't, and what it reaches."""
-    low, high = 0, 1
+    low, high, missed = 0, 1, 0.0
     while (reached := find(high)) < wanted:
-        low, high = high, 2 * high
+        low, high, missed = high, 2 * high, reached
         if high > MOST:
             raise ValueError(f"`assurance`={wanted:g} needs more than {MOST:,} items; ask for less.")
-    while high - low > max(1.0, _CLOSE * high * (high > 1 / _CLOSE)):
+    while high - low > (near := max(1.0, _CLOSE * high * (high > 1 / _CLOSE))):
         middle = (low + high) // 2
+        if near > 1.0:  # where a line has it, and a little towards the end that is farther away, to bring that near
+            on_line = low + (high - low) * (wanted - missed) / (reached - missed)
+            middle = min(max(round(on_line + (0.5 if on_line < middle else -0.5) * near), low + 1), high - 1)
         found = find(middle)
-        low, high, reached = (low, middle, found) if found >= wanted else (middle, high, reached)
+        if found >= wanted:
+            high, reached = middle, found
+        else:
+            low, missed = middle, found
     return high, reached

@@ -53,16 +53,23 @@ class Test:
         ]
         most, steps = _OUTCOMES[0] if len(positives) == 1 else _OUTCOMES[2], np.arange(len(positives))
         shares = _place(positives, n, *_ends(self.prevalence, np.array(n)))
-        sides = []
+        places, cuts, given = [], [], []
         for rate, size, shift in ((self.recall, positives, 0.618034), (self.specificity, n - positives, 0.754878)):
             items = np.round(size)
-            each, ends = rate.outcomes_of(items, most, shift * steps % 1), np.transpose([items, *_ends(rate, items)])
-            sides.append([(_place(k, *of), chance) for (k, chance), of in zip(each, ends, strict=True)])
-        found, weights = [], []
-        for share, chance, (left, p), (right, q) in zip(shares, chances, *sides, strict=True):
-            found.append([_interpolated(values, share[None], left, right) for values in smooth])
-            weights.append(chance * np.outer(p, q).ravel())
-        return np.exp(np.concatenate(found, axis=1)), np.concatenate(weights)
+            counts, of_counts = zip(*rate.outcomes_of(items, most, shift * steps % 1), strict=True)
+            lengths = [len(k) for k in counts]
+            ends = (np.repeat(end, lengths) for end in (items, *_ends(rate, items)))
+            places.append(_place(np.concatenate(counts), *ends))
+            cuts.append(np.cumsum(lengths)[:-1])
+            given.append(of_counts)
+        found = []
+        for values in smooth:
+            sides = map(np.split, map(_weights, places, values.shape[1:]), cuts)
+            at_shares = np.tensordot(_weights(shares, len(values)), values, 1)
+            each = [(left @ one @ right.T).ravel() for one, left, right in zip(at_shares, *sides, strict=True)]
+            found.append(np.concatenate(each))
+        weights = [chance * np.outer(p, q).ravel() for chance, p, q in zip(chances, *given, strict=True)]
+        return np.exp(np.stack(found)), np.concatenate(weights)
 
     def cells(self, recall: float, specificity: float) -> Array:
         """Return the expected shares of the cells at two rates, (2, 2)."""
@@ -159,12 +166,6 @@ def _count(degree: int, rate: Rate, size: Array) -> Array:
 def _chebyshev(degree: int) -> Array:
     """Return the Chebyshev nodes with the ends."""
     return -np.cos(np.pi * np.arange(degree) / (degree - 1))
-
-
-def _interpolated(values: Array, *places: Array) -> Array:
-    """Return values given at the nodes of three axes at one place of the first and all pairs of the others."""
-    first, left, right = (_weights(at, degree) for at, degree in zip(places, values.shape, strict=True))
-    return np.asarray(left @ np.tensordot(first[0], values, 1) @ right.T).ravel()
 
 
 def _weights(places: Array, degree: int) -> Array:

@@ -1,6 +1,6 @@
 """Every matrix of two labels whose metrics lie within bounds: boxes of cells are halved, and cut where none can fit.
 
-A matrix of n items is a point (positives, TP, FP). Metrics rise or fall with each cell, so that corners of a box bound
+A matrix is a point (items, positives, TP, FP). Metrics rise or fall with each cell, so that corners of a box bound
 them. Boxes that all fit aren't halved any further: their matrices are counted without being looked at.
 """
 
@@ -129,7 +129,7 @@ def _signs(metric: Metric) -> tuple[int, ...] | None:
 
 @dataclass(frozen=True, eq=False)
 class _Boxes:
-    """Boxes of (positives, TP, FP) from `start` up to and without `stop`, (B, 3), and which of them fit as a whole."""
+    """Boxes of (items, positives, TP, FP) from `start` to before `stop`, (B, 4), and which of them fit as a whole."""
 
     start: Integers
     stop: Integers
@@ -143,9 +143,9 @@ class _Boxes:
         return np.asarray((self.stop - self.start).astype(np.float64).prod(-1))
 
 
-def _sorted_out(start: Integers, stop: Integers, n: int, bounds: Bounds) -> _Boxes:
+def _sorted_out(start: Integers, stop: Integers, bounds: Bounds) -> _Boxes:
     """Leave out boxes in which nothing fits, and find those in which everything does."""
-    least, most = _ends(start, stop, n)
+    least, most = _ends(start, stop)
     whole = (least >= 0).all(-1)
     alive = (most >= 0).all(-1)
     least = np.maximum(least, 0)
@@ -166,17 +166,19 @@ def _sorted_out(start: Integers, stop: Integers, n: int, bounds: Bounds) -> _Box
     return _Boxes(start[alive], stop[alive], whole[alive])
 
 
-def _boxes(bounds: Bounds, n: int, positives: tuple[int, int]) -> _Boxes:
-    """Return boxes that hold all that fits."""
+def _boxes(bounds: Bounds, first: int, last: int, positives: int | None, *, any_will_do: bool = False) -> _Boxes:
+    """Return boxes that hold all that fits, of `first` to `last` items; or as soon as one fits as a whole."""
+    least, most = (0, last) if positives is None else (positives, positives)
     active = _sorted_out(
-        np.array([[positives[0], 0, 0]]), np.array([[positives[1] + 1, positives[1] + 1, n + 1]]), n, bounds
-    )
+        np.array([[first, least, 0, 0]]), np.array([[last + 1, most + 1, most + 1, last + 1]]), bounds
+    )  # fmt: skip
     done = [active.part(np.arange(0))]  # where nothing fits at all
     while len(active.start):
         halved = ~active.whole & (active.volume > _LEAF)
         done.append(active.part(~halved))
         active = active.part(halved)
-        if sum(len(one.start) for one in done) + 2 * len(active.start) > _BOXES:
+        enough = any_will_do and done[-1].whole.any()
+        if enough or sum(len(one.start) for one in done) + 2 * len(active.start) > _BOXES:
             done.append(active)
             break
         axis = (active.stop - active.start).argmax(-1)[:, None]
@@ -184,12 +186,12 @@ def _boxes(bounds: Bounds, n: int, positives: tuple[int, int]) -> _Boxes:
         start, stop = active.start.copy(), active.stop.copy()
         np.put_along_axis(start, axis, middle, -1)
         np.put_along_axis(stop, axis, middle, -1)
-        active = _sorted_out(np.concatenate([active.start, start]), np.concatenate([stop, active.stop]), n, bounds)
+        active = _sorted_out(np.concatenate([active.start, start]), np.concatenate([stop, active.stop]), bounds)
     every = _Boxes(*(np.concatenate([getattr(one, name) for one in done]) for name in ("start", "stop", "whole")))
     return every.part(np.lexsort(every.start.T[::-1]))
 
 
-def _points(boxes: _Boxes, n: int, bounds: Bounds) -> Iterator[Integers]:
+def _points(boxes: _Boxes, bounds: Bounds) -> Iterator[Integers]:
     """Give all that fits, some at a time."""
     volume = boxes.volume.astype(np.int64)
     ends = np.concatenate([[0], np.cumsum(volume)])
@@ -197,15 +199,15 @@ def _points(boxes: _Boxes, n: int, bounds: Bounds) -> Iterator[Integers]:
         number = np.arange(first, min(first + _CHUNK, int(ends[-1])))
         box = np.searchsorted(ends, number, side="right") - 1
         sides = (boxes.stop - boxes.start)[box]
-        rest, f = np.divmod(number - ends[box], sides[:, 2])
-        p, t = np.divmod(rest, sides[:, 1])
-        cells = _cells(np.stack([p, t, f], -1) + boxes.start[box], n)
+        rest, f = np.divmod(number - ends[box], sides[:, 3])
+        rest, t = np.divmod(rest, sides[:, 2])
+        cells = _cells(np.stack([*np.divmod(rest, sides[:, 1]), t, f], -1) + boxes.start[box])
         yield cells[_fits(cells, boxes.whole[box], bounds)]
 
 
-def _cells(points: Integers, n: int) -> Integers:
-    """Return TN, FP, FN and TP of (positives, TP, FP)."""
-    p, t, f = points.T
+def _cells(points: Integers) -> Integers:
+    """Return TN, FP, FN and TP of (items, positives, TP, FP)."""
+    n, p, t, f = points.T
     return np.stack([n - p - f, f, p - t, t], -1)
 
 
@@ -242,14 +244,14 @@ def _rising(count: Integers, concentration: Array) -> Array:
 
 def possible(bounds: Bounds, n: int, prior: Concentrations, positives: int | None = None) -> Possible:
     """Find every matrix of `n` items that fits; of very many keep some, in proportion to their probability."""
-    boxes = _boxes(bounds, n, (0, n) if positives is None else (positives, positives))
+    boxes = _boxes(bounds, n, n, positives)
     whole, rest = boxes.part(boxes.whole), boxes.part(~boxes.whole)
     if rest.volume.sum() > _LOOKED_AT:
-        return _some(boxes, n, bounds, prior)
+        return _some(boxes, bounds, prior)
     number = float(whole.volume.sum())
-    seen = [_range(*_ends(whole.start, whole.stop, n))] if len(whole.start) else []
-    kept: list[Integers] = [*_points(whole, n, bounds)] if number <= KEPT else []
-    for cells in _points(rest, n, bounds):
+    seen = [_range(*_ends(whole.start, whole.stop))] if len(whole.start) else []
+    kept: list[Integers] = [*_points(whole, bounds)] if number <= KEPT else []
+    for cells in _points(rest, bounds):
         number += len(cells)
         seen += [_range(cells, cells)] if len(cells) else []
         kept += [cells] if number <= KEPT else []
@@ -257,23 +259,23 @@ def possible(bounds: Bounds, n: int, prior: Concentrations, positives: int | Non
     if number <= KEPT:
         every = np.concatenate([np.empty((0, 4), np.int64), *kept])
         return Possible(every, np.ones(len(every)), number, least, most, True)
-    return replace(_some(boxes, n, bounds, prior), number=number, least=least, most=most, exact=True)
+    return replace(_some(boxes, bounds, prior), number=number, least=least, most=most, exact=True)
 
 
-def _ends(start: Integers, stop: Integers, n: int) -> tuple[Integers, Integers]:
+def _ends(start: Integers, stop: Integers) -> tuple[Integers, Integers]:
     """Return the least and the largest TN, FP, FN and TP of boxes, (B, 4)."""
-    (p0, t0, f0), (p1, t1, f1) = start.T, stop.T - 1
-    return np.stack([n - p1 - f1, f0, p0 - t1, t0], -1), np.stack([n - p0 - f0, f1, p1 - t0, t1], -1)
+    (n0, p0, t0, f0), (n1, p1, t1, f1) = start.T, stop.T - 1
+    return np.stack([n0 - p1 - f1, f0, p0 - t1, t0], -1), np.stack([n1 - p0 - f0, f1, p1 - t0, t1], -1)
 
 
-def exists(bounds: Bounds, n: int, positives: int | None = None) -> bool:
-    """Say whether any matrix of `n` items fits; of too many to look at, whether one is found."""
-    boxes = _boxes(bounds, n, (0, n) if positives is None else (positives, positives))
+def exists(bounds: Bounds, first: int, last: int, positives: int | None = None) -> bool:
+    """Say whether any matrix of `first` to `last` items may fit: of too many to look at one size's that are drawn."""
+    boxes = _boxes(bounds, first, last, positives, any_will_do=True)
     if boxes.whole.any():
         return True
     if boxes.volume.sum() > _LOOKED_AT:
-        return bool(_some(boxes, n, bounds, concentrations("jeffreys", "dirichlet_multinomial", 2)).number)
-    return any(len(cells) for cells in _points(boxes, n, bounds))
+        return first < last or bool(_some(boxes, bounds, concentrations("jeffreys", "dirichlet_multinomial", 2)).number)
+    return any(len(cells) for cells in _points(boxes, bounds))
 
 
 def _range(least: Integers, most: Integers) -> tuple[Integers, Integers]:
@@ -281,16 +283,16 @@ def _range(least: Integers, most: Integers) -> tuple[Integers, Integers]:
     return least.min(0), most.max(0)
 
 
-def _some(boxes: _Boxes, n: int, bounds: Bounds, prior: Concentrations) -> Possible:
+def _some(boxes: _Boxes, bounds: Bounds, prior: Concentrations) -> Possible:
     """Draw from boxes, by their volumes and how probable their middles are."""
     rng = np.random.default_rng(0)
-    middle = np.maximum(_cells((boxes.start + boxes.stop - 1) // 2, n), 0)
+    middle = np.maximum(_cells((boxes.start + boxes.stop - 1) // 2), 0)
     log = log_weight(middle, prior) + np.log(boxes.volume)
     chance = np.exp(log - special.logsumexp(log))
     box = np.searchsorted(np.cumsum(chance), (np.arange(_DRAWN) + rng.random(_DRAWN)) / _DRAWN).clip(
         max=len(chance) - 1
     )
-    cells = _cells(rng.integers(boxes.start[box], boxes.stop[box]), n)
+    cells = _cells(rng.integers(boxes.start[box], boxes.stop[box]))
     fits = _fits(cells, boxes.whole[box], bounds)
     cells, stands = cells[fits], (boxes.volume / chance)[box][fits] / _DRAWN
     if not len(cells):

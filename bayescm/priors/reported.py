@@ -165,7 +165,7 @@ class Possibly(NamedTuple):
 
     def fits(self, bounds: Bounds) -> bool:
         """Say whether any matrix does."""
-        return exists(bounds, self.n, self.positives)
+        return exists(bounds, self.n, self.n, self.positives)
 
 
 def _verdict(found: Possible) -> str:
@@ -202,9 +202,10 @@ def _at_odds(bounds: Bounds, items: Possibly, stated: Sequence[Stated]) -> tuple
             nearest[i] = _nearest(bounds, i, items, *one)
     if items.positives is not None and items._replace(positives=None).fits(bounds):
         names.append("positives")
-    sizes = (items.n + sign * step for step in range(1, _SIZES // 2 + 1) for sign in (-1, 1))
-    least = max(items.positives or 0, 1)
-    other = next((n for n in sizes if n >= least and items._replace(n=n).fits(bounds)), None)
+    least, most = max(items.positives or 0, 1, items.n - _SIZES // 2), items.n + _SIZES // 2
+    near = sorted(range(least, most + 1), key=lambda n: abs(n - items.n))[1:]
+    some = exists(bounds, least, most, items.positives)  # seldom, so all are asked at once before each is
+    other = next((n for n in near if items._replace(n=n).fits(bounds)), None) if some else None
     return nearest, ", ".join([*names, *([f"n_items ({other:,} would do)"] if other else [])])
 
 

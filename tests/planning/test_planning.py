@@ -80,7 +80,18 @@ def test_one_beta_below_another_where_values_round_to_an_end(numbers):
     density = np.exp(c * special.log_expit(y) + d * special.log_expit(-y) - special.betaln(c, d))
     truth = np.trapezoid(density * beta_quantiles.logit_cdf(y, a, b), y)
     assert float(below(a, b, c, d)) == pytest.approx(truth, abs=1e-8)
-    assert float(above(np.array(c), np.array(d))(np.array(a), np.array(b))) == pytest.approx(truth, abs=1e-5)
+    assert float(above(np.array(c), np.array(d), a + b)(np.array(a), np.array(b))) == pytest.approx(truth, abs=1e-5)
+
+
+@pytest.mark.parametrize("times", [0.01, 1.0, 30.0, 1000.0])
+def test_one_beta_above_many_of_more_items(times):
+    rng = np.random.default_rng(1)
+    a, b = np.exp(rng.uniform(np.log(0.5), np.log(500), (2, 100)))
+    share = (a / (a + b) + 2 * rng.normal(size=100) * np.sqrt(a * b) / (a + b) ** 1.5).clip(0.01, 0.99)
+    for i in range(100):
+        n = max(times * (a[i] + b[i]), 0.5 / min(share[i], 1 - share[i]))
+        found = above(a[i : i + 1], b[i : i + 1], n)(n * share[i : i + 1], n * (1 - share[i : i + 1]))
+        assert found[0] == pytest.approx(below(n * share[i], n * (1 - share[i]), a[i], b[i]), abs=1e-8)
 
 
 def every(one, n):
