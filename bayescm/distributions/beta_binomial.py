@@ -147,13 +147,14 @@ def last(
     holds: Callable[[Array], NDArray[np.bool_]], shape: tuple[int, ...], n: int, near: Array | None = None
 ) -> Array:
     """Return the largest count, -1 for none, up to which something holds; it is sooner found if it is known about."""
-    low, high, step = np.full(shape, -1.0), np.full(shape, n + 1.0), 1.0
+    low, high, step = np.full(shape, -1.0), np.full(shape, n + 1.0), 0.25
     middle = np.floor((low + high) / 2) if near is None else np.floor(near)
     while (high - low > 1).any():
         good = (middle < 0) | holds(middle.clip(0, n))
         low, high = np.where(good, np.maximum(low, middle), low), np.where(good, high, np.minimum(high, middle))
-        middle, step = np.floor((low + high) / 2), 4.0 * step
-        if near is not None:  # outwards, until there are counts on both sides
-            middle = np.where(high > n, np.minimum(low + step, middle), middle)
-            middle = np.where(low < 0, np.maximum(high - step, middle), middle)
+        middle = np.floor((low + high) / 2)
+        if near is not None:  # outwards, by 1, 1, 4, 16 and so on, until there are counts on both sides
+            middle = np.where(high > n, np.minimum(low + np.ceil(step), middle), middle)
+            middle = np.where(low < 0, np.maximum(high - np.ceil(step), middle), middle)
+            step *= 4.0
     return low
