@@ -11,13 +11,12 @@ from numpy.typing import NDArray
 from bayescm.comparison import frequentist
 from bayescm.comparison.inputs import Compared, Entry
 from bayescm.data.random import Stream, matrix_rng
-from bayescm.data.schema import CHAIN, DRAW, MATRIX, SYSTEM
 from bayescm.distributions import Distribution
 from bayescm.distributions.contrast import TRUSTED, Contrast
 from bayescm.distributions.difference import Discordant, Independent, find_probabilities, find_quantiles
 from bayescm.distributions.quadrature import Outer, find_lines
 from bayescm.inference.blocks import Block
-from bayescm.metrics import Metric, compute
+from bayescm.metrics import Metric, compute, per_label
 from bayescm.metrics.passes import asked_of_runs
 from bayescm.models.cell_draws import draws_of_pairs
 from bayescm.models.same_items import Patterns
@@ -171,17 +170,19 @@ class SameItems(Posteriors):
 
         Proportions are from their own exact posterior, in the order of the rest.
         """
-        settings = self.compared.prior, self.compared.prevalence, self.chains, self.draws, self.seed
         metrics = [metric for metric in self.compared.metrics if metric not in self.of_all]
         if not metrics:
             return {}
-        pairs = draws_of_pairs(self.answers, self.compared.pairs, *settings)
-        thetas = (theta.transpose(CHAIN, DRAW, SYSTEM, *MATRIX).values for theta in pairs)
-        each = zip(*(compute(metrics, theta.reshape(-1, *theta.shape[2:])) for theta in thetas), strict=True)
-        drawn = [np.moveaxis(np.stack(one), (2, 1), (0, -1)) for one in each]
-        found = {metric.name: values for metric, values in zip(metrics, drawn, strict=True)}
+        n, pairs, k = self.chains * self.draws, self.compared.pairs, len(self.compared.labels)
+        shapes = [(2, len(pairs), *([k] if per_label(metric, k) else []), n) for metric in metrics]
+        found = {metric.name: np.empty(shape) for metric, shape in zip(metrics, shapes, strict=True)}
+        settings = self.compared.prior, self.compared.prevalence, n, self.seed
+        for i, part, theta in draws_of_pairs(self.answers, pairs, *settings):
+            of_both = compute(metrics, np.moveaxis(theta, -1, 1))
+            for one, values in zip(found.values(), of_both, strict=True):
+                one[:, i, ..., part] = np.moveaxis(values, 1, -1)
         rng = matrix_rng(self.seed, 0, Stream.PAIRED_PROPORTIONS)
-        for i, pair in enumerate(self.compared.pairs):
+        for i, pair in enumerate(pairs):
             for entry in self.compared.entries:
                 if (own := self._got(entry, pair)) is not None:
                     values = found[entry.metric.name][:, i]

@@ -5,6 +5,7 @@ The same functions serve plug-in values of counts, posterior draws and exact dis
 
 import difflib
 import inspect
+import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -45,7 +46,7 @@ type MetricsLike = MetricLike | Iterable[MetricLike] | Mapping[str, MetricLike] 
 
 _BINARY = {name: m for m in BINARY for name in (m.name, *m.aliases)}
 _MATRIX = {name: m for m in MATRIX for name in (m.name, *m.aliases)}
-_BLOCK = 16384
+_BLOCK, _NUMBERS = 2**14, 2**19  # matrices at a time, and numbers: 4 MB
 
 
 def available(n_labels: int = 2) -> list[Metric]:
@@ -316,17 +317,21 @@ def compute(metrics: Sequence[Metric], matrix: NDArray[Any]) -> list[NDArray[np.
     """
     k = matrix.shape[-1]
     batch = matrix.shape[:-2]
-    cells_first = np.moveaxis(matrix, (-2, -1), (0, 1)).reshape(k, k, -1)
-    n = cells_first.shape[-1]
+    cells_first = np.moveaxis(matrix, (-2, -1), (0, 1)).reshape(k, k, *(batch or (1,)))
+    n, rest = math.prod(batch), math.prod(batch[1:])
     out = [np.empty((n, k) if per_label(metric, k) else n) for metric in metrics]
-    for start in range(0, n, _BLOCK):
-        part = slice(start, min(start + _BLOCK, n))
-        block = np.asarray(cells_first[..., part], np.float64).view()
-        block.flags.writeable = False  # a user's function may not change it
-        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):  # NaN and inf are answers here
-            results = _block(metrics, np.moveaxis(block, (0, 1), (-2, -1)))
-        for values, result in zip(out, results, strict=True):
-            values[part] = result
+    most = min(_BLOCK, max(_NUMBERS // k**2, 1))
+    step = max(most // max(rest, 1), 1)
+    for first in range(0, cells_first.shape[2], step):
+        some = cells_first[:, :, first : first + step].reshape(k, k, -1)
+        for start in range(0, some.shape[-1], most):
+            block = np.asarray(some[..., start : start + most], np.float64).view()
+            block.flags.writeable = False  # a user's function may not change it
+            with np.errstate(divide="ignore", invalid="ignore", over="ignore"):  # NaN and inf are answers here
+                results = _block(metrics, np.moveaxis(block, (0, 1), (-2, -1)))
+            place = first * rest + start
+            for values, result in zip(out, results, strict=True):
+                values[place : place + block.shape[-1]] = result
     return [values.reshape((*batch, *values.shape[1:])) for values in out]
 
 

@@ -14,7 +14,7 @@ from bayescm.distributions import dirichlet
 from bayescm.distributions.sample import warn_undefined
 from bayescm.metrics import MetricsLike, evaluate
 from bayescm.models import same_items
-from bayescm.models.nuts import exchange_draws
+from bayescm.models.nuts import exchange_draws, exchanged_shares
 from bayescm.priors.concentrations import Concentrations, PrevalenceLike, PriorLike, exchange
 
 Array = NDArray[np.float64]
@@ -41,26 +41,28 @@ def draws_of_answers(
     answers: same_items.Patterns, prior: PriorLike, prevalence: PrevalenceLike, chains: int, draws: int, seed: int
 ) -> xr.DataArray:
     """Draw theta of systems that answered the same items."""
-    return _exchanged(same_items.draw(answers, prior, chains, draws, seed), answers, prevalence, seed)
+    theta = same_items.draw(answers, prior, chains, draws, seed)
+    if prevalence is None:
+        return theta
+    return exchange_draws(theta, _class_totals(answers), prevalence, matrix_rng(seed, 0, Stream.SHARES))
 
 
 def draws_of_pairs(
     answers: same_items.Patterns, pairs: Sequence[tuple[int, int]], prior: PriorLike, prevalence: PrevalenceLike,
-    chains: int, draws: int, seed: int,
-) -> Iterator[xr.DataArray]:  # fmt: skip
-    """Draw theta of systems that answered the same items, two by two."""
-    for theta in same_items.draw_pairs(answers, pairs, prior, chains, draws, seed):
-        yield _exchanged(theta, answers, prevalence, seed)
+    n: int, seed: int,
+) -> Iterator[tuple[int, slice, Array]]:  # fmt: skip
+    """Draw theta of systems that answered the same items, two by two: see :func:`same_items.draw_pairs`."""
+    shares = None
+    if prevalence is not None:  # the same for all
+        totals, rng = _class_totals(answers), matrix_rng(seed, 0, Stream.SHARES)
+        shares = exchanged_shares(len(totals), totals, prevalence, rng, n)[:, None]
+    for i, part, theta in same_items.draw_pairs(answers, pairs, prior, n, seed):
+        yield i, part, theta if shares is None else theta / theta.sum(2, keepdims=True) * shares[..., part]
 
 
-def _exchanged(
-    theta: xr.DataArray, answers: same_items.Patterns, prevalence: PrevalenceLike, seed: int
-) -> xr.DataArray:
-    """Give draws of systems on the same items another prevalence, the same for all."""
-    if prevalence is None:
-        return theta
-    totals = answers.matrices()[0].sum(-1).astype(np.float64)
-    return exchange_draws(theta, totals, prevalence, matrix_rng(seed, 0, Stream.SHARES))
+def _class_totals(answers: same_items.Patterns) -> Array:
+    totals: Array = answers.matrices()[0].sum(-1).astype(np.float64)
+    return totals
 
 
 def shared(prevalence: PrevalenceLike, base: Concentrations) -> bool:

@@ -194,12 +194,18 @@ def exchange_draws(
     theta: xr.DataArray, class_totals: np.ndarray | None, prevalence: PrevalenceLike, rng: np.random.Generator
 ) -> xr.DataArray:
     """Give every draw's rows the exchanged class shares."""
-    k = theta.sizes[ACTUAL]
-    placeholder = Concentrations(np.ones((k, k)), np.ones(k))
-    which = exchange(placeholder, prevalence, class_totals)
-    shape = theta.sizes[CHAIN], theta.sizes[DRAW]
-    shares = dirichlet.draw_shares(which, rng, shape[0] * shape[1]).T.reshape((*shape, k))
+    k, shape = theta.sizes[ACTUAL], (theta.sizes[CHAIN], theta.sizes[DRAW])
+    shares = exchanged_shares(k, class_totals, prevalence, rng, shape[0] * shape[1]).T.reshape((*shape, k))
     return theta / theta.sum(PREDICTED) * xr.DataArray(shares, dims=(CHAIN, DRAW, ACTUAL))
+
+
+def exchanged_shares(
+    k: int, class_totals: np.ndarray | None, prevalence: PrevalenceLike, rng: np.random.Generator, n: int
+) -> np.ndarray:
+    """Return n draws of the exchanged class shares, (K, n)."""
+    return dirichlet.draw_shares(
+        exchange(Concentrations(np.ones((k, k)), np.ones(k)), prevalence, class_totals), rng, n
+    )
 
 
 def check_fit(posterior: xr.Dataset, stats: xr.Dataset, *, name: str = "NUTS", hint: str = "") -> None:

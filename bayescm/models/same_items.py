@@ -9,7 +9,8 @@ items are the sample, and the runs of an item say where that item stands. What i
 of the population. An item of the prior gets the same answer in all runs.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -30,8 +31,8 @@ Places = NDArray[np.intp]
 _LEFT = 1e-6  # of the prior's part: what the sticks leave over
 _BLOCK = 2**22  # numbers at a time
 _PART = 2**16  # of sticks or cells
+_TOGETHER = 2**18  # of weights that stay in a cache
 _HEAVIEST = 100_000  # items of a prior: 4,000 draws of two systems take a quarter of an hour
-_DIMS = (CHAIN, DRAW, SYSTEM, ACTUAL, PREDICTED)
 
 
 class Patterns(NamedTuple):
@@ -58,6 +59,17 @@ class Patterns(NamedTuple):
     def answers(self) -> NDArray[np.int64]:
         """Return the answers of each system, (patterns, S, runs)."""
         return self.codes[:, 1:].reshape(len(self.codes), -1, self.runs)
+
+    def cells(self) -> Any:
+        """Return which share of a pattern lies in each cell, a sparse array (S * K * K, patterns)."""
+        from scipy import sparse
+
+        k, answers = len(self.labels), self.answers()
+        pattern, system, _ = np.indices(answers.shape)
+        cell = (system * k + self.codes[:, 0, None, None]) * k + answers
+        share = np.full(cell.size, 1.0 / self.runs)
+        size = len(self.systems) * k * k, len(self.codes)
+        return sparse.csr_array((share, (cell.ravel(), pattern.ravel())), size)
 
     def matrices(self) -> NDArray[np.int64]:
         """Return the confusion matrix of each system, (S, K, K), over all its runs."""
@@ -176,29 +188,39 @@ def draw(which: Patterns, prior: PriorLike, chains: int, draws: int, seed: int) 
     sticks (Sethuraman 1994) until a millionth of it is left.
     """
     base = concentrations(prior, "dirichlet_multinomial", which.labels)
-    rng, theta = matrix_rng(seed, 0, Stream.SAME_ITEMS), _empty(which, chains * draws)
-    for part in _blocks(theta, which):
-        total = _add_items(part, which, rng) + _add_prior(part, base.rows, rng)
-        part /= total[:, None, None, None]
-    return _labelled(theta, which.labels, which.systems, chains, draws)
+    rng, cells, n = matrix_rng(seed, 0, Stream.SAME_ITEMS), which.cells(), chains * draws
+    theta = np.empty((len(which.systems), *base.rows.shape, n))  # draws side by side: a fast order for all that follows
+    for part in _slices(n, max(len(which.counts), cells.shape[0]), _BLOCK):
+        items, total = _of_items(which, cells, theta[..., part].shape[-1], rng)
+        some = items.reshape(*theta.shape[:-1], -1)
+        for few, of_prior, amount in _of_prior(base.rows, len(theta), len(total), rng):
+            some[..., few] += of_prior
+            total[few] += amount
+        np.divide(some, total, out=theta[..., part])
+    coords = {CHAIN: np.arange(chains), DRAW: np.arange(draws), SYSTEM: which.systems}
+    coords |= {ACTUAL: which.labels, PREDICTED: which.labels}
+    by_chain = np.moveaxis(theta.reshape(*theta.shape[:-1], chains, draws), (-2, -1), (0, 1))
+    return xr.DataArray(by_chain, coords, (CHAIN, DRAW, SYSTEM, *MATRIX), "theta")
 
 
 def draw_pairs(
-    which: Patterns, pairs: Sequence[tuple[int, int]], prior: PriorLike, chains: int, draws: int, seed: int
-) -> Iterator[xr.DataArray]:
+    which: Patterns, pairs: Sequence[tuple[int, int]], prior: PriorLike, n: int, seed: int
+) -> Iterator[tuple[int, slice, Array]]:
     """Draw the cell probabilities of systems two by two, each pair with the prior of a pair.
 
     Parameters
     ----------
     which : Patterns
     pairs : sequence of pairs of int
-    prior, chains, draws, seed
+    prior, seed
         As of :func:`draw`.
+    n : int
+        Draws.
 
     Yields
     ------
-    xarray.DataArray
-        ``theta(chain, draw, system, actual, predicted)`` of two systems, without coordinates.
+    int, slice, ndarray
+        The place of a pair, some of its draws, and these, (2, K, K, draws).
 
     Notes
     -----
@@ -208,88 +230,73 @@ def draw_pairs(
     (:func:`_of_two`).
     """
     base = concentrations(prior, "dirichlet_multinomial", which.labels)
-    rng, n = matrix_rng(seed, 0, Stream.SAME_ITEMS), chains * draws
-    by_cell = np.empty((len(which.systems), *base.rows.shape, n))  # draws side by side: a fast order for all below
-    items = np.moveaxis(by_cell, -1, 0)
-    total = np.concatenate([_add_items(part, which, rng) for part in _blocks(items, which)])
-    of_prior = np.zeros((2, *by_cell.shape[1:]))
-    total += _add_prior(np.moveaxis(of_prior, -1, 0), base.rows, rng, _of_two(base.rows))
-    for pair in pairs:
-        theta = np.moveaxis((by_cell[list(pair)] + of_prior) / total, -1, 0)
-        yield xr.DataArray(theta.reshape(chains, draws, *theta.shape[1:]), dims=_DIMS)  # labels take a millisecond
+    rng, cells, k = matrix_rng(seed, 0, Stream.SAME_ITEMS), which.cells(), len(which.labels)
+    seen = np.flatnonzero(np.diff(cells.indptr))  # of many classes most cells have no item
+    cells, items, total = cells[seen], np.empty((len(seen), n)), np.empty(n)
+    for part in _slices(n, max(len(which.counts), len(seen)), _BLOCK):
+        items[:, part], total[part] = _of_items(which, cells, len(total[part]), rng)
+    starts = np.searchsorted(seen, k * k * np.arange(len(which.systems) + 1))
+    for part, of_prior, amount in _of_prior(base.rows, 2, n, rng, _of_two(base.rows)):
+        for i, pair in enumerate(pairs):
+            theta = of_prior.reshape(2, k * k, -1).copy()
+            for place, system in enumerate(pair):
+                own = slice(starts[system], starts[system + 1])
+                theta[place, seen[own] - k * k * system] += items[own, part]
+            theta /= total[part] + amount
+            yield i, part, theta.reshape(of_prior.shape)
 
 
-def _empty(which: Patterns, n: int) -> Array:
-    return np.empty((n, len(which.systems), len(which.labels), len(which.labels)))
+def _of_items(which: Patterns, cells: Any, n: int, rng: np.random.Generator) -> tuple[Array, Array]:
+    """Return n draws of the items' weights in cells, (cells, n), and of all together."""
+    weights = rng.standard_gamma(which.counts, (n, len(which.counts)))
+    return cells @ weights.T, weights.sum(1)
 
 
-def _blocks(theta: Array, which: Patterns) -> Iterator[Array]:
-    """Yield parts of the draws that leave the weights of all patterns room in memory."""
-    for part in _slices(len(theta), max(len(which.counts), theta[0].size), _BLOCK):
-        yield theta[part]
-
-
-def _add_items(theta: Array, which: Patterns, rng: np.random.Generator) -> Array:
-    """Fill in weights (n, S, K, K) of the items, and return how much they are."""
-    weights = rng.standard_gamma(which.counts, (len(theta), len(which.counts)))
-    starts = np.searchsorted(which.codes[:, 0], np.arange(theta.shape[-1] + 1))
-    for actual, of_class in enumerate(map(slice, starts[:-1], starts[1:])):
-        answers, of_answers = which.answers()[of_class], weights[:, of_class]
-        for answer in range(theta.shape[-1]):
-            theta[:, :, actual, answer] = of_answers @ (answers == answer).mean(-1)
-    return np.asarray(weights.sum(1))
-
-
-def _labelled(theta: Array, labels: list[Any], systems: list[str], chains: int, draws: int) -> xr.DataArray:
-    coords = {CHAIN: np.arange(chains), DRAW: np.arange(draws), SYSTEM: systems}
-    return xr.DataArray(
-        theta.reshape(chains, draws, *theta.shape[1:]),
-        dims=_DIMS,
-        coords=coords | {ACTUAL: labels, PREDICTED: labels},
-        name="theta",
-    )
-
-
-def _add_prior(theta: Array, rows: Array, rng: np.random.Generator, joint: Array | None = None) -> Array:
-    """Add the prior's part to weights (n, S, K, K) of the items, and return how much it is.
+def _of_prior(
+    rows: Array, systems: int, n: int, rng: np.random.Generator, joint: Array | None = None
+) -> Iterator[tuple[slice, Array, Array]]:
+    """Draw the prior's part of the weights, some of n draws at a time: (S, K, K, draws), and how much it is.
 
     Systems answer its items independently; or, two of them, with the concentrations `joint` (K, K, K) of class and
     answers, of which there may be fewer than sticks.
     """
-    n, systems, k, _ = theta.shape
-    weight = rows.sum()
-    if weight == 0.0:
-        return np.zeros(n)
-    sticks = int(np.ceil(np.log(_LEFT) / -np.log1p(1.0 / weight)))
-    if joint is not None and joint.size <= sticks:
-        return _add_cells(theta, joint, rng)
-    if weight > _HEAVIEST:
+    k, weight = len(rows), rows.sum()
+    sticks = int(np.ceil(np.log(_LEFT) / -np.log1p(1.0 / weight))) if weight > 0.0 else 0
+    by_cell = joint is not None and joint.size <= sticks
+    if weight > _HEAVIEST and not by_cell:
         raise ValueError(
             f"`prior` weighs {weight:g} items, too many to draw for systems on the same items; it may weigh "
             f"{_HEAVIEST:,} at most."
         )
-    amount = np.asarray(rng.standard_gamma(weight, n))
-    for part in _slices(n, sticks):
-        some = theta[part]
-        shape = len(some), sticks
-        left = np.exp(-np.cumsum(rng.standard_exponential(shape), 1) / weight)
-        left[:, -1] = 0.0
-        mass = amount[part, None] * -np.diff(left, axis=1, prepend=1.0)
-        first = k * k * np.arange(len(some))[:, None]
-        places = _answers(rows, systems, shape, rng) if joint is None else _answers_of_two(joint, shape, rng)
-        for system, at in enumerate(places):
-            some[:, system] += np.bincount((first + at).ravel(), mass.ravel(), first.size * k * k).reshape(-1, k, k)
-    return amount
+    amount = np.asarray(rng.standard_gamma(weight, n)) if sticks and not by_cell else np.zeros(n)
+    step = max(_PART // (joint.size if joint is not None and by_cell else max(sticks, 1)), 1)
+    together = max(_TOGETHER // (systems * k * k * step), 1)
+    answers = partial(_answers, rows, systems) if joint is None else partial(_answers_of_two, k, np.cumsum(joint))
+    for part in _slices(n, 1, step * together):
+        some = amount[part]
+        theta = np.zeros((systems, k, k, len(some)))
+        for few in _slices(len(some) if sticks else 0, 1, step):
+            if joint is not None and by_cell:
+                mass = rng.standard_gamma(joint, (len(some[few]), *joint.shape))
+                theta[..., few] += np.moveaxis(np.stack([mass.sum(3), mass.sum(2)]), 1, -1)
+                some[few] = mass.sum((1, 2, 3))
+            else:
+                _add_sticks(theta[..., few], some[few], weight, sticks, answers, rng)
+        yield part, theta, some
 
 
-def _add_cells(theta: Array, joint: Array, rng: np.random.Generator) -> Array:
-    """Add the prior's part to weights (n, 2, K, K), of each of its cells, and return how much it is."""
-    amount = np.empty(len(theta))
-    for part in _slices(len(theta), joint.size):
-        mass = rng.standard_gamma(joint, (len(amount[part]), *joint.shape))
-        theta[part] += np.stack([mass.sum(3), mass.sum(2)], 1)
-        amount[part] = mass.sum((1, 2, 3))
-    return amount
+def _add_sticks(
+    theta: Array, amount: Array, weight: float, sticks: int, answers: Callable[..., Iterator[Places]],
+    rng: np.random.Generator,
+) -> None:  # fmt: skip
+    """Add so much of the prior to weights (S, K, K, n): each item takes a share of what those before have left."""
+    _, k, _, n = theta.shape
+    left = np.exp(-np.cumsum(rng.standard_exponential((n, sticks)), 1) / weight)
+    left[:, -1] = 0.0
+    mass = amount[:, None] * -np.diff(left, axis=1, prepend=1.0)
+    own = np.arange(n)[:, None]
+    for system, at in enumerate(answers((n, sticks), rng)):
+        theta[system] += np.bincount((n * at + own).ravel(), mass.ravel(), k * k * n).reshape(k, k, n)
 
 
 def _slices(n: int, size: int, most: int = _PART) -> Iterator[slice]:
@@ -301,23 +308,22 @@ def _slices(n: int, size: int, most: int = _PART) -> Iterator[slice]:
 def _answers(rows: Array, systems: int, shape: tuple[int, ...], rng: np.random.Generator) -> Iterator[Places]:
     """Draw the cells of items to which each system answers by itself."""
     k, ends = len(rows), np.append(0.0, np.cumsum(rows))
-    actual = _chosen(rows.sum(1), shape, rng)
+    actual = _chosen(np.cumsum(rows.sum(1)), shape, rng)
     low, high = ends[k * actual], ends[k * actual + k]
     for _ in range(systems):
         found = np.searchsorted(ends[1:], low + rng.random(shape) * (high - low), side="right")
         yield np.minimum(found, k * actual + k - 1)
 
 
-def _answers_of_two(joint: Array, shape: tuple[int, ...], rng: np.random.Generator) -> Iterator[Places]:
-    """Draw the cells of items that two systems answer."""
-    actual, *answers = np.unravel_index(_chosen(joint, shape, rng), joint.shape)
-    return (len(joint) * actual + answer for answer in answers)
+def _answers_of_two(k: int, ends: Array, shape: tuple[int, ...], rng: np.random.Generator) -> Iterator[Places]:
+    """Draw the cells of items that two systems answer, by the sums of their joint concentrations."""
+    actual, *answers = np.unravel_index(_chosen(ends, shape, rng), (k, k, k))
+    return (k * actual + answer for answer in answers)
 
 
-def _chosen(weights: Array, shape: tuple[int, ...], rng: np.random.Generator) -> Places:
-    """Draw places in the flattened weights."""
-    ends = np.cumsum(weights)
-    return np.asarray(np.searchsorted(ends, ends[-1] * rng.random(shape), side="right").clip(max=weights.size - 1))
+def _chosen(ends: Array, shape: tuple[int, ...], rng: np.random.Generator) -> Places:
+    """Draw places by the sums of their weights."""
+    return np.asarray(np.searchsorted(ends, ends[-1] * rng.random(shape), side="right").clip(max=len(ends) - 1))
 
 
 def _of_two(rows: Array) -> Array:

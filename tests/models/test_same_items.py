@@ -53,25 +53,33 @@ def test_the_draws_are_those_of_the_saturated_table():
     assert stats.ks_2samp(difference, story[:, 0] - story[:, 1]).pvalue > 1e-4
 
 
+def of_pairs(which, pairs, prior, n, seed):
+    """Return all draws of pairs, (pairs, 2, K, K, n), which are drawn in parts."""
+    k = len(which.labels)
+    theta = np.full((len(pairs), 2, k, k, n), np.nan)
+    for i, part, some in draw_pairs(which, pairs, prior, n, seed):
+        theta[i, ..., part] = some
+    return theta
+
+
 @pytest.mark.parametrize("prior", ["jeffreys", "laplace", 0.3])
 def test_pairs_keep_each_system_s_own_posterior(prior):
     third = np.where(np.arange(50) % 7 == 0, 1 - Y, Y)
     seen = patterns(told(A=A, B=B, C=third))
     a = bayescm.priors.concentrations.concentrations(prior, "dirichlet_multinomial", 2).rows + seen.matrices()
     pairs = [(0, 1), (2, 1)]
-    for pair, theta in zip(pairs, draw_pairs(seen, pairs, prior, 4, 5000, 1), strict=True):
-        assert theta.dims == ("chain", "draw", "system", "actual", "predicted")
+    for pair, theta in zip(pairs, of_pairs(seen, pairs, prior, 20_000, 1), strict=True):
         for (place, s), i, j in itertools.product(enumerate(pair), range(2), range(2)):
             dist = stats.beta(a[s, i, j], a[s].sum() - a[s, i, j])
-            assert stats.kstest(theta.values[:, :, place, i, j].ravel(), dist.cdf).pvalue > 1e-4, (s, i, j)
+            assert stats.kstest(theta[place, i, j], dist.cdf).pvalue > 1e-4, (s, i, j)
 
 
 @pytest.mark.parametrize(("k", "one_right"), [(2, 1 / 2), (3, 1 / 3), (5, 1 / 5)])
 def test_the_prior_of_a_pair_is_one_item_a_side(k, one_right):
     actual = np.arange(30) % k
     given = {"A": np.where(np.arange(30) < 24, actual, (actual + 1) % k), "B": actual}
-    theta = next(draw_pairs(patterns(bayescm.predictions(actual, given)), [(0, 1)], "jeffreys", 1, 20_000, 3))
-    accuracy = theta.values[0][:, :, range(k), range(k)].sum(-1)
+    theta = of_pairs(patterns(bayescm.predictions(actual, given)), [(0, 1)], "jeffreys", 20_000, 3)[0]
+    accuracy = theta[:, range(k), range(k)].sum(1).T
     cells = np.array([24, 0, 6, 0]) + k * np.array([0.5 - one_right, one_right, one_right, 0.5 - one_right])
     other = np.random.default_rng(1).standard_gamma(np.maximum(cells, 0), (20_000, 4))
     other /= other.sum(1, keepdims=True)
@@ -87,11 +95,12 @@ UNEVEN = np.array([[3.0, 0.5, 1.5], [0.2, 2.0, 0.4], [1.0, 1.0, 1.0]])
 @pytest.mark.parametrize("pair", [True, False])
 def test_the_prior_s_part_has_its_moments(rows, pair):
     """Masses of disjoint cells are independent gamma variables; masses with a cell in common have its covariance."""
-    n, k = 40_000, len(rows)
-    mass = np.zeros((n, 2, k, k))
+    n = 40_000
     of_class = np.where(rows.any(1), rows.sum(1), 1.0)
     joint = same_items._of_two(rows) if pair else rows[:, :, None] * rows[:, None] / of_class[:, None, None]
-    total = same_items._add_prior(mass, rows, np.random.default_rng(1), joint if pair else None)
+    parts = same_items._of_prior(rows, 2, n, np.random.default_rng(1), joint if pair else None)
+    _, masses, totals = zip(*parts, strict=True)
+    mass, total = np.moveaxis(np.concatenate(masses, -1), -1, 0), np.concatenate(totals)
     np.testing.assert_allclose(mass.sum((2, 3)), np.stack([total, total], 1))
     for system in range(2):
         np.testing.assert_allclose(joint.sum(2 - system), rows)
