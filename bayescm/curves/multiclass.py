@@ -7,7 +7,7 @@ before one of class j. Their variance is that of the items' shares in them, clas
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import xarray as xr
@@ -27,6 +27,7 @@ Places = NDArray[np.intp]
 ESTIMATORS = ("hand_till", "one_vs_rest")
 METHODS = ("bayesian", "delong", "logit_delong", "bootstrap")
 _DRAWS = 50  # draws that share a stream of random numbers
+_NUMBERS = 2**18  # shares at a time, which stay in a cache
 
 
 def is_multiclass(y_score: Any) -> bool:
@@ -98,49 +99,99 @@ class Several:
         weighted = self._posterior if method == "bayesian" else self._resamples
         stream = Stream.MULTICLASS_POSTERIOR if method == "bayesian" else Stream.MULTICLASS_BOOTSTRAP
         found = np.zeros((len(self.scores), len(self.weights), draws))
-        orders = [[_order(column) for column in table.T] for table in self.scores]
+        columns = [[_Column(i, scores, self.members) for i, scores in enumerate(table.T)] for table in self.scores]
+        few = max(_NUMBERS // self.scores.shape[1], 1)
         for start in range(0, draws, _DRAWS):
-            block = slice(start, min(start + _DRAWS, draws))
-            shares = weighted(matrix_rng(seed, start // _DRAWS, stream), block.stop - start)
-            for system, by_class in enumerate(orders):
-                for i, (order, starts) in enumerate(by_class):
-                    found[system][:, block] += self.weights[:, i] @ self._row(shares, i, order, starts)
+            stop = min(start + _DRAWS, draws)
+            shares = weighted(matrix_rng(seed, start // _DRAWS, stream), stop - start)
+            for first in range(start, stop, few):
+                some = shares.part(slice(first - start, first - start + few))
+                block = slice(first, min(first + few, stop))
+                for points, each in zip(found, columns, strict=True):
+                    points[:, block] += sum(self.weights[:, i] @ each[i].areas(some) for i in range(len(each)))
         return found
 
-    def _resamples(self, rng: np.random.Generator, draws: int) -> Array:
-        """Return the shares (classes, draws, items) of items in each class, of which each is drawn anew."""
-        shares = np.zeros((len(self.members), draws, self.scores.shape[1]))
-        for mine, places in zip(shares, self.members, strict=True):
-            drawn = rng.integers(len(places), size=(draws, len(places)))
-            rows = np.arange(draws)[:, None] * len(places)
-            flat = np.bincount((rows + drawn).ravel(), minlength=draws * len(places))
-            mine[:, places] = flat.reshape(draws, -1) / len(places)
-        return shares
+    def _resamples(self, rng: np.random.Generator, draws: int) -> "_Shares":
+        """Return the shares of items in their classes, of which each is drawn anew."""
+        own = []
+        for n in map(len, self.members):
+            drawn = rng.integers(n, size=(draws, n)) + n * np.arange(draws)[:, None]
+            own.append(np.bincount(drawn.ravel(), minlength=draws * n).reshape(draws, -1) / n)
+        nothing = np.zeros((len(own), draws))
+        return _Shares(own, nothing.astype(np.intp), nothing)
 
-    def _posterior(self, rng: np.random.Generator, draws: int) -> Array:
-        """Return the shares (classes, draws, items) of items in each class: its own, and as its prior item another's.
+    def _posterior(self, rng: np.random.Generator, draws: int) -> "_Shares":
+        """Return the shares of items in their classes, each with a prior item of another class.
 
-        That is an item of one of the other classes, all of which are as probable.
+        All of these are as probable.
         """
-        shares = np.zeros((len(self.members), draws, self.scores.shape[1]))
-        for mine, places in zip(shares, self.members, strict=True):
-            mine[:, places] = rng.standard_gamma(shape_of(len(places)), (draws, len(places)))
-        passed = np.cumsum(shares, axis=2)
-        rows, k = np.arange(draws), len(shares)
-        for i, mine in enumerate(shares):
-            other = (i + rng.integers(1, k, draws)) % k
-            below = passed[other, rows]
-            picked = (below <= rng.random((draws, 1)) * below[:, -1:]).sum(1)
-            mine[rows, picked] += rng.standard_gamma(WEIGHT, draws)
-        return np.asarray(shares / shares.sum(2, keepdims=True))
+        own = [rng.standard_gamma(shape_of(len(places)), (draws, len(places))) for places in self.members]
+        passed = [np.cumsum(weights, axis=1) for weights in own]
+        k, items, prior = len(own), np.empty((len(own), draws), np.intp), np.empty((len(own), draws))
+        for i in range(k):
+            others, u = (i + rng.integers(1, k, draws)) % k, rng.random((draws, 1))
+            for j in np.unique(others):
+                rows = others == j
+                picked = (passed[j][rows] <= u[rows] * passed[j][rows, -1:]).sum(1)
+                items[i, rows] = self.members[j][picked]
+            prior[i] = rng.standard_gamma(WEIGHT, draws)
+        totals = np.stack([weights.sum(1) for weights in own]) + prior
+        return _Shares([w / total[:, None] for w, total in zip(own, totals, strict=True)], items, prior / totals)
 
-    def _row(self, shares: Array, i: int, order: Places, starts: Places) -> Array:
-        """Return the areas A_ij (classes j, draws) of weighted items, by the score of class i; 0 for i itself."""
-        steps = np.add.reduceat(shares[:, :, order], starts, axis=2)
-        below = np.cumsum(steps, axis=2) - 0.5 * steps
-        found = (steps[i] * below).sum(2)
-        found[i] = 0.0
-        return np.asarray(found)
+
+class _Shares(NamedTuple):
+    """The shares of items in their classes, of some draws."""
+
+    own: list[Array]
+    """Of the items of each class, (draws, items)."""
+    item: Places
+    """An item of another class that each class has besides, (classes, draws)."""
+    share: Array
+    """And its share."""
+
+    def part(self, some: slice) -> "_Shares":
+        return _Shares([one[some] for one in self.own], self.item[:, some], self.share[:, some])
+
+
+class _Column:
+    """The scores of one class, in their order among the items of every class."""
+
+    def __init__(self, mine: int, scores: Array, members: tuple[Places, ...]) -> None:
+        self.mine, self.scores = mine, scores
+        self.orders = [np.argsort(scores[places], kind="stable") for places in members]
+        self.sorted = [scores[places][order] for places, order in zip(members, self.orders, strict=True)]
+        self.places = [self._places(j, scores[members[mine]]) for j in range(len(members))]
+
+    def _places(self, j: int, at: Array) -> tuple[Places, Places]:
+        """Return how many items of class j have lower scores, and how many no higher ones."""
+        return np.searchsorted(self.sorted[j], at, "left"), np.searchsorted(self.sorted[j], at, "right")
+
+    def areas(self, shares: _Shares) -> Array:
+        """Return the areas A_ij (classes j, draws) by the score of class i, of weighted items; 0 for i itself."""
+        i, rows = self.mine, np.arange(shares.share.shape[1])
+        found = np.zeros(shares.share.shape)
+        passed = [np.zeros((own.shape[0], own.shape[1] + 1)) for own in shares.own]
+        for so_far, own, order in zip(passed, shares.own, self.orders, strict=True):
+            np.cumsum(own[:, order], axis=1, out=so_far[:, 1:])
+
+        def below(j: int, at: Array) -> Array:
+            """Return the share of class j's own items below one score of each draw, of ties half."""
+            left, right = self._places(j, at)
+            return 0.5 * (passed[j][rows, left] + passed[j][rows, right])
+
+        besides = self.scores[shares.item]  # scores of the items of other classes
+        for j in range(len(found)):
+            if j == i:
+                continue
+            left, right = self.places[j]
+            under = passed[j][:, left]
+            if (left != right).any():
+                under = 0.5 * (under + passed[j][:, right])
+            found[j] = np.einsum("dn,dn->d", shares.own[i], under)
+            before = 0.5 * (besides[i] > besides[j]) + 0.5 * (besides[i] >= besides[j])
+            found[j] += shares.share[i] * (below(j, besides[i]) + shares.share[j] * before)
+            found[j] += shares.share[j] * (passed[i][:, -1] - below(i, besides[j]))
+        return found
 
 
 def check_several(y_true: ArrayLike, y_score: Any, labels: Any, pos_label: Any, direction: str) -> Several:
@@ -175,13 +226,6 @@ def _placements(first: Array, second: Array) -> tuple[Array, Array]:
     for mine, others in ((first, np.sort(second)), (second, np.sort(first))):
         found.append((np.searchsorted(others, mine, "left") + np.searchsorted(others, mine, "right")) / 2 / len(others))
     return found[0], 1.0 - found[1]
-
-
-def _order(column: Array) -> tuple[Places, Places]:
-    """Return the order of scores from the smallest up, and where each distinct one begins."""
-    order = np.argsort(column, kind="stable")
-    ordered = column[order]
-    return order, np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1]))
 
 
 @dataclass(frozen=True)

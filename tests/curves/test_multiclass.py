@@ -8,6 +8,7 @@ from scipy import stats
 from sklearn.metrics import roc_auc_score
 
 import bayescm
+from bayescm.curves import multiclass
 from bayescm.curves.multiclass import check_several
 
 
@@ -85,14 +86,12 @@ def test_resamples_agree_with_delong_and_weigh_ties():
     np.testing.assert_allclose(found["se"].sel(ci_method="bootstrap"), found["se"].sel(ci_method="delong"), rtol=0.08)
     several = check_several(y, score, None, None, "larger")
     shares = several._resamples(np.random.default_rng(1), 3)
-    counts = np.einsum("cdi,c->di", shares, several.sizes)
-    for c, places in enumerate(several.members):
-        assert counts[:, places].sum(1) == pytest.approx((y == c).sum())
-    drawn = np.zeros(3)
-    for i in range(4):
-        order = np.argsort(score[:, i], kind="stable")
-        starts = np.flatnonzero(np.append(True, np.diff(score[order, i]) > 0))
-        drawn += several.weights[0, i] @ several._row(shares, i, order, starts)
+    counts = np.zeros((3, len(y)))
+    for places, own in zip(several.members, shares.own, strict=True):
+        counts[:, places] = own * len(places)
+        assert counts[:, places].sum(1) == pytest.approx(len(places))
+    columns = [multiclass._Column(i, scores, several.members) for i, scores in enumerate(score.T)]
+    drawn = sum(several.weights[0, i] @ column.areas(shares) for i, column in enumerate(columns))
     np.testing.assert_allclose(drawn, [hand_till(y, score, row.astype(float)) for row in counts], atol=1e-12)
 
 
