@@ -234,9 +234,10 @@ class SameItems(Posteriors):
         telling = count[apart != 0].sum()
         size = np.sqrt(count @ apart**2 / telling) if telling else 1.0
         of_prior = 0.5 + 0.5 * np.array([[1.0, 1.0], [size, -size], [-size, size], [-1.0, -1.0]])
-        points, place = np.unique(np.vstack([of_prior, got]), axis=0, return_inverse=True)
-        cells = np.bincount(place.ravel(), np.concatenate([prior, count]))[::-1]
-        points = points[::-1]
+        pairs = np.vstack([of_prior, got]) @ [1.0, 1.0j]  # ordered as pairs are, and sooner than pairs
+        points, place = np.unique(pairs, return_inverse=True)
+        cells = np.bincount(place, np.concatenate([prior, count]))[::-1]
+        points = np.stack([points.real, points.imag], -1)[::-1]
         lead = points[:, 0] - points[:, 1]
         if min(cells[lead > 0].sum(), cells[lead < 0].sum(), cells[lead == 0].sum()) <= 0:
             names = " and ".join(self.compared.systems[i] for i in pair)
