@@ -95,6 +95,26 @@ def test_resamples_agree_with_delong_and_weigh_ties():
     np.testing.assert_allclose(drawn, [hand_till(y, score, row.astype(float)) for row in counts], atol=1e-12)
 
 
+def test_posterior_areas_are_those_of_all_weights_side_by_side(monkeypatch):
+    y, score = items(3, 60, 4, 1)
+    several = check_several(y, score, None, None, "larger")
+    shares = several._posterior(np.random.default_rng(1), 5)
+    weights = np.zeros((4, 5, len(y)))
+    for c, places in enumerate(several.members):
+        weights[c][:, places] = shares.own[c]
+        weights[c, np.arange(5), shares.item[c]] += shares.share[c]
+        assert not np.isin(shares.item[c], places).any()
+    np.testing.assert_allclose(weights.sum(-1), 1)
+    for i in range(4):
+        above = (score[:, None, i] > score[:, i]) + 0.5 * (score[:, None, i] == score[:, i])
+        wanted = np.einsum("dn,nm,jdm->jd", weights[i], above, weights)
+        wanted[i] = 0.0
+        np.testing.assert_allclose(multiclass._Column(i, score[:, i], several.members).areas(shares), wanted)
+    whole = several.drawn("bayesian", 130, 2)
+    monkeypatch.setattr(multiclass, "_NUMBERS", 7 * len(y))
+    np.testing.assert_allclose(several.drawn("bayesian", 130, 2), whole, rtol=1e-12)
+
+
 def test_layout_systems_labels_and_direction():
     y, score = items(4)
     words = np.array(["ape", "bee", "cat"])[y]

@@ -74,6 +74,20 @@ def test_pairs_keep_each_system_s_own_posterior(prior):
             assert stats.kstest(theta[place, i, j], dist.cdf).pvalue > 1e-4, (s, i, j)
 
 
+@pytest.mark.parametrize("k", [3, 12])
+def test_pairs_are_drawn_in_any_parts_alike(monkeypatch, k):
+    rng = np.random.default_rng(1)
+    actual = np.arange(60) % k
+    given = {name: np.where(rng.random(60) < 0.8, actual, rng.integers(0, k, 60)) for name in "ABC"}
+    seen, pairs = patterns(bayescm.predictions(actual, given)), [(0, 1), (2, 0)]
+    whole = of_pairs(seen, pairs, "jeffreys", 5000, 1)
+    monkeypatch.setattr(same_items, "_TOGETHER", 1)
+    monkeypatch.setattr(same_items, "_BLOCK", 1000)
+    parts = [part for _, part, _ in draw_pairs(seen, pairs, "jeffreys", 5000, 1)]
+    assert len(parts) > 2 * len(pairs)
+    np.testing.assert_allclose(of_pairs(seen, pairs, "jeffreys", 5000, 1), whole, rtol=0, atol=1e-14)
+
+
 @pytest.mark.parametrize(("k", "one_right"), [(2, 1 / 2), (3, 1 / 3), (5, 1 / 5)])
 def test_the_prior_of_a_pair_is_one_item_a_side(k, one_right):
     actual = np.arange(30) % k

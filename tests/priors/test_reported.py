@@ -346,3 +346,14 @@ def test_a_metric_that_the_others_leave_no_value_has_no_nearest():
     assert paper.attrs["verdict"] == "impossible"
     assert np.isnan(paper["nearest"].sel(metric="recall"))
     assert "nan" not in paper.bayescm.sentence
+
+
+@pytest.mark.parametrize("positives", [None, 9])
+def test_sizes_of_the_test_set_together_are_those_one_by_one(positives):
+    rng, metrics, found = np.random.default_rng(1), resolve(["accuracy", "recall"], 2), []
+    for _ in range(40):
+        stated = rng.uniform(0.2, 1.0, 2)
+        bounds = possible.Bounds(metrics, stated - 0.004, stated + 0.004)
+        found.append(possible.exists(bounds, 20, 34, positives))
+        assert found[-1] == any(possible.exists(bounds, n, n, positives) for n in range(20, 35))
+    assert 0 < sum(found) < 40
