@@ -269,7 +269,10 @@ def _ends(start: Integers, stop: Integers) -> tuple[Integers, Integers]:
 
 
 def exists(bounds: Bounds, first: int, last: int, positives: int | None = None) -> bool:
-    """Say whether any matrix of `first` to `last` items may fit: of too many to look at one size's that are drawn."""
+    """Say whether any matrix of `first` to `last` items fits.
+
+    Of too many to look at some are drawn; of several sizes the answer is yes then, as each is asked by itself later.
+    """
     boxes = _boxes(bounds, first, last, positives, any_will_do=True)
     if boxes.whole.any():
         return True
