@@ -6,6 +6,7 @@ from numbers import Real
 from typing import Any
 
 import xarray as xr
+from scipy.special import ndtri
 
 from bayescm.data import validate
 from bayescm.data.assumptions import OWN_ITEMS, PILOTED, SAME_ITEMS, STATED, assumed
@@ -294,16 +295,17 @@ def _rarely_wrong(
 
 def _least(find: Callable[[int], float], wanted: float) -> tuple[int, float]:
     """Return a number of items that reaches the wanted assurance where a little less doesn't, and what it reaches."""
-    low, high, missed = 0, 1, 0.0
+    low, high, missed, step = 0, 1, 0.0, 0
     while (reached := find(high)) < wanted:
         low, high, missed = high, 2 * high, reached
         if high > MOST:
             raise ValueError(f"`assurance`={wanted:g} needs more than {MOST:,} items; ask for less.")
     while high - low > (near := max(1.0, _CLOSE * high * (high > 1 / _CLOSE))):
-        middle = (low + high) // 2
-        if near > 1.0:  # where a line has it, and a little towards the end that is farther away, to bring that near
-            on_line = low + (high - low) * (wanted - missed) / (reached - missed)
-            middle = min(max(round(on_line + (0.5 if on_line < middle else -0.5) * near), low + 1), high - 1)
+        middle, (below, at, above), step = (low + high) // 2, ndtri([missed, wanted, reached]), step + 1
+        if near > 1.0 and step % 3 and math.isfinite(above - below):  # every third time halved, which is never slow
+            on_line = low + (high - low) * (at - below) / (above - below)
+            aside = 0.5 * near if on_line < middle else -0.5 * near  # to bring the end near that is farther away
+            middle = min(max(round(on_line + aside), low + 1), high - 1)
         found = find(middle)
         if found >= wanted:
             high, reached = middle, found

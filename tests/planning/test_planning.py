@@ -9,7 +9,7 @@ import bayescm
 from bayescm.distributions import beta_quantiles
 from bayescm.distributions.beta_binomial import Rate, above, below, last
 from bayescm.metrics import resolve
-from bayescm.planning import contests
+from bayescm.planning import contests, two_systems
 from bayescm.planning.whole_tests import Test as WholeTest
 from bayescm.planning.whole_tests import quantile
 from bayescm.planning.widths import Proportion
@@ -92,6 +92,20 @@ def test_one_beta_above_many_of_more_items(times):
         n = max(times * (a[i] + b[i]), 0.5 / min(share[i], 1 - share[i]))
         found = above(a[i : i + 1], b[i : i + 1], n)(n * share[i : i + 1], n * (1 - share[i : i + 1]))
         assert found[0] == pytest.approx(below(n * share[i], n * (1 - share[i]), a[i], b[i]), abs=1e-8)
+
+
+@pytest.mark.parametrize("wanted", [0.5, 0.8, 0.99999])
+@pytest.mark.parametrize("most", [1.0, 0.999995])  # what the assurance comes up to
+def test_items_are_found_in_few_steps_however_slowly_the_assurance_rises(wanted, most):
+    asked = []
+
+    def find(n):
+        asked.append(n)
+        return float(most * special.ndtr(n / 1000 - 1.96))
+
+    n, reached = two_systems._least(find, wanted)
+    assert find(n) == reached >= wanted > find(n - 1 - n // 900)
+    assert len(asked) <= 30
 
 
 def every(one, n):
