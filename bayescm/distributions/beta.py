@@ -148,12 +148,14 @@ class Beta(Distribution):
 
     def one_by_one(self, prob: float, kind: str) -> dict[str, Any]:
         """Return the same, each worked out by itself."""
+        return Distribution.statistics(self, prob, kind)
+
+    def median_and_interval(self, prob: float, kind: str) -> tuple[Array, Array, Array]:
+        """Return the median and the bounds of an interval: those of equal tails are searched for with it."""
         if kind == "hdi":
-            return Distribution.statistics(self, prob, kind)
-        a, b = self._concentrations()
-        lower, upper, median = (self.at_log_odds(y) for y in _solved(a, b, prob))
-        found = {"mean": self.mean(), "median": median, "sd": self.sd(), "lower": lower, "upper": upper}
-        return found | {"is_hdi": np.zeros(a.shape, bool)}
+            return Distribution.median_and_interval(self, prob, kind)
+        lower, upper, median = (self.at_log_odds(y) for y in _solved(*self._concentrations(), prob))
+        return median, lower, upper
 
     def _concentrations(self) -> tuple[Array, Array]:
         a, b = np.broadcast_arrays(np.asarray(self.a, np.float64), np.asarray(self.b, np.float64))

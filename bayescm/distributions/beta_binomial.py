@@ -91,17 +91,17 @@ class Rate(NamedTuple):
         many = n[:, 0] >= most
         inside = np.full(share.shape, -1.0)
         inside[many] = np.floor(n[many] * beta_quantiles.ppf(share[many], *self._like(n[many])))
-        log_pmf = self._log_pmf(min(int(n.max()), max(MOST_ADDED, most)))
+        log_pmf = self._log_pmf(min(int(n.max()), MOST_ADDED))
         found = []
         for size, cuts in zip(n[:, 0].tolist(), inside, strict=True):
+            each = np.exp(log_pmf(np.arange(size + 1), size)) if size <= MOST_ADDED else None
+            if each is not None and size < most:
+                found.append((np.arange(size + 1.0), each))
+                continue
             edges = np.unique(np.concatenate([[-1.0], cuts[cuts < size], [size]]))
-            if size > max(MOST_ADDED, most):
+            if each is None:
                 below = self.cdf(edges, float(size))
             else:  # adding up is faster
-                each = np.exp(log_pmf(np.arange(size + 1), size))
-                if size < most:
-                    found.append((np.arange(size + 1.0), each))
-                    continue
                 below = np.append(0.0, np.cumsum(each))[edges.astype(int) + 1]
             found.append((0.5 * (edges[:-1] + 1 + edges[1:]), np.diff(below)))
         return found

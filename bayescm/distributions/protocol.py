@@ -136,14 +136,21 @@ class Distribution(ABC):
         """Return the interval of a kind, "hdi" or "eti"."""
         return self.hdi(prob)[:2] if kind == "hdi" else self.eti(prob)
 
+    def median_and_interval(self, prob: float, kind: str) -> tuple[Any, Any, Any]:
+        """Return the median and the bounds of an interval, which may be found together."""
+        return self.median(), *self.interval(prob, kind)
+
     def statistics(self, prob: float, kind: str) -> dict[str, Any]:
         """Return mean, median, sd, lower, upper, is_hdi, and what isn't 0 of error, mcse_mean, mcse_lower, mcse_upper.
 
         `is_hdi`: whether the interval is a highest-density one. `error`: the estimated relative error of the
         probabilities behind the interval, NaN of draws. The others are Monte Carlo standard errors.
         """
-        lower, upper, is_hdi = self.hdi(prob) if kind == "hdi" else (*self.eti(prob), False)
-        found = {"mean": self.mean(), "median": self.median(), "sd": self.sd(), "lower": lower, "upper": upper}
+        if kind == "hdi":
+            median, (lower, upper, is_hdi) = self.median(), self.hdi(prob)
+        else:
+            (median, lower, upper), is_hdi = self.median_and_interval(prob, kind), False
+        found = {"mean": self.mean(), "median": median, "sd": self.sd(), "lower": lower, "upper": upper}
         return found | {"is_hdi": np.broadcast_to(is_hdi, np.shape(lower))}
 
 

@@ -262,26 +262,26 @@ def _of_prior(
     """
     k, weight = len(rows), rows.sum()
     sticks = int(np.ceil(np.log(_LEFT) / -np.log1p(1.0 / weight))) if weight > 0.0 else 0
-    by_cell = joint is not None and joint.size <= sticks
-    if weight > _HEAVIEST and not by_cell:
+    cells = joint if joint is not None and joint.size <= sticks else None
+    if weight > _HEAVIEST and cells is None:
         raise ValueError(
             f"`prior` weighs {weight:g} items, too many to draw for systems on the same items; it may weigh "
             f"{_HEAVIEST:,} at most."
         )
-    amount = np.asarray(rng.standard_gamma(weight, n)) if sticks and not by_cell else np.zeros(n)
-    step = max(_PART // (joint.size if joint is not None and by_cell else max(sticks, 1)), 1)
+    amount = np.asarray(rng.standard_gamma(weight, n)) if sticks and cells is None else np.zeros(n)
+    step = max(_PART // (max(sticks, 1) if cells is None else cells.size), 1)
     together = max(_TOGETHER // (systems * k * k * step), 1)
     answers = partial(_answers, rows, systems) if joint is None else partial(_answers_of_two, k, np.cumsum(joint))
     for part in _slices(n, 1, step * together):
         some = amount[part]
         theta = np.zeros((systems, k, k, len(some)))
         for few in _slices(len(some) if sticks else 0, 1, step):
-            if joint is not None and by_cell:
-                mass = rng.standard_gamma(joint, (len(some[few]), *joint.shape))
-                theta[..., few] += np.moveaxis(np.stack([mass.sum(3), mass.sum(2)]), 1, -1)
-                some[few] = mass.sum((1, 2, 3))
-            else:
+            if cells is None:
                 _add_sticks(theta[..., few], some[few], weight, sticks, answers, rng)
+            else:
+                mass = rng.standard_gamma(cells, (len(some[few]), *cells.shape))
+                theta[..., few] = np.moveaxis(np.stack([mass.sum(3), mass.sum(2)]), 1, -1)
+                some[few] = mass.sum((1, 2, 3))
         yield part, theta, some
 
 

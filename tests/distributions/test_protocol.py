@@ -41,7 +41,7 @@ KINDS = {
 }
 ASKED = {
     "pdf", "cdf", "sf", "ppf", "isf", "mean", "median", "sd", "eti", "hdi", "interval", "statistics", "error", "side",
-    "at", "minus", "tails", "warn_undefined", "to_tabulate", "on_grid",
+    "at", "minus", "tails", "warn_undefined", "to_tabulate", "on_grid", "median_and_interval",
 }  # fmt: skip
 COUNTS = np.random.default_rng(2).integers(1, 30, (2, 3, 2, 2))
 OF_THREE = np.random.default_rng(3).integers(1, 30, (2, 3, 3))
@@ -101,6 +101,8 @@ def test_intervals_hold_what_they_should_and_the_narrowest_is_no_longer(dist):
     assert float(dist.cdf(right) - dist.cdf(left)) == pytest.approx(0.8, abs=1e-3)
     assert upper - lower <= (right - left) * (1.0 + 1e-6)
     assert dist.interval(0.8, "eti") == (left, right)
+    for kind, ends in (("eti", (left, right)), ("hdi", (lower, upper))):
+        np.testing.assert_allclose(dist.median_and_interval(0.8, kind), [dist.median(), *ends], rtol=1e-9)
     found = dist.statistics(0.8, "hdi")
     np.testing.assert_allclose([found["lower"], found["upper"]], [lower, upper], rtol=1e-9)
     np.testing.assert_allclose([found["mean"], found["sd"]], [dist.mean(), dist.sd()], rtol=1e-6)
